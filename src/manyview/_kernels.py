@@ -1,0 +1,247 @@
+"""Compiled loops over raw arrays, and nothing else.
+
+Rows are independent and every row is summed by one thread in index order, so results do not
+depend on the number of threads. `tests/oracle.py` has a plain twin of each kernel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from manyview._typing import FloatArray, IntArray
+
+
+@njit(parallel=True, cache=True)
+def dense_sq_distances(
+    data: FloatArray, targets: IntArray, candidates: IntArray
+) -> FloatArray:  # pragma: no cover - compiled
+    """out[t, c] = ||data[targets[t]] - data[candidates[t, c]]||^2, summed from differences."""
+    out = np.empty(candidates.shape)
+    for t in prange(len(targets)):
+        i = targets[t]
+        for c in range(candidates.shape[1]):
+            j = candidates[t, c]
+            total = 0.0
+            for f in range(data.shape[1]):
+                gap = data[i, f] - data[j, f]
+                total += gap * gap
+            out[t, c] = total
+    return out
+
+
+@njit(parallel=True, cache=True)
+def sparse_sq_distances(
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    scale: FloatArray,
+    shift: FloatArray,
+    width: int,
+    targets: IntArray,
+    candidates: IntArray,
+) -> FloatArray:
+    """As `dense_sq_distances`, for rows scale[i] * x_i + shift[i] with x_i sparse."""
+    out = np.empty(candidates.shape)
+    for t in prange(len(targets)):
+        i = targets[t]
+        for c in range(candidates.shape[1]):
+            j = candidates[t, c]
+            base = shift[i] - shift[j]
+            a, a_end = indptr[i], indptr[i + 1]
+            b, b_end = indptr[j], indptr[j + 1]
+            total = 0.0
+            seen = 0
+            while a < a_end or b < b_end:
+                left = indices[a] if a < a_end else width
+                right = indices[b] if b < b_end else width
+                x = 0.0
+                y = 0.0
+                if left <= right:
+                    x = scale[i] * data[a]
+                    a += 1
+                if right <= left:
+                    y = scale[j] * data[b]
+                    b += 1
+                gap = (x + shift[i]) - (y + shift[j])
+                total += gap * gap
+                seen += 1
+            out[t, c] = total + (width - seen) * base * base
+    return out
+
+
+@njit(parallel=True, cache=True)
+def align_weights(
+    indptr: IntArray,
+    indices: IntArray,
+    own_indptr: IntArray,
+    own_indices: IntArray,
+    own_data: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write a graph's weights to their places in a wider pattern; both have sorted columns."""
+    for i in prange(len(indptr) - 1):
+        place = indptr[i]
+        for e in range(own_indptr[i], own_indptr[i + 1]):
+            while indices[place] < own_indices[e]:
+                place += 1
+            out[place] = own_data[e]
+
+
+@njit(parallel=True, cache=True)
+def row_misfits(indptr: IntArray, unified: FloatArray, consistent: FloatArray) -> FloatArray:
+    """out[i, v] = sum_j (u_ij - a_v,ij)^2."""
+    n_views = consistent.shape[0]
+    out = np.zeros((len(indptr) - 1, n_views))
+    for i in prange(len(indptr) - 1):
+        for v in range(n_views):
+            total = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                gap = unified[e] - consistent[v, e]
+                total += gap * gap
+            out[i, v] = total
+    return out
+
+
+@njit(parallel=True, cache=True)
+def row_inconsistency_products(
+    indptr: IntArray, weights: FloatArray, consistent: FloatArray
+) -> FloatArray:
+    """out[i, v, w] = sum_j e_v,ij e_w,ij with e = s - a, the inconsistent part."""
+    n_views = weights.shape[0]
+    out = np.zeros((len(indptr) - 1, n_views, n_views))
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            for v in range(n_views):
+                rest = weights[v, e] - consistent[v, e]
+                if rest != 0.0:
+                    for w in range(n_views):
+                        out[i, v, w] += rest * (weights[w, e] - consistent[w, e])
+    return out
+
+
+@njit(cache=True)
+def _project_simplex(values: FloatArray) -> None:
+    """Euclidean projection on the probability simplex, in place, by sorting."""
+    ordered = np.sort(values)[::-1]
+    total = 0.0
+    level = 0.0
+    for m in range(len(ordered)):
+        total += ordered[m]
+        candidate = (total - 1.0) / (m + 1)
+        if ordered[m] <= candidate:
+            break
+        level = candidate
+    for m in range(len(values)):
+        values[m] = max(values[m] - level, 0.0)
+
+
+@njit(parallel=True, cache=True)
+def unify(
+    indptr: IntArray,
+    indices: IntArray,
+    consistent: FloatArray,
+    embedding: FloatArray,
+    shares: FloatArray,
+    pull: float,
+) -> FloatArray:
+    """Rows of U: projections of sum_v shares_v a_v,i - pull ||f_i - f_j||^2 on the simplex.
+
+    Only columns in which some view is positive take part; a row without any stays empty.
+    """
+    n_views = consistent.shape[0]
+    out = np.zeros(consistent.shape[1])
+    for i in prange(len(indptr) - 1):
+        start, stop = indptr[i], indptr[i + 1]
+        active = np.empty(stop - start, np.int64)
+        values = np.empty(stop - start)
+        m = 0
+        for e in range(start, stop):
+            centre = 0.0
+            alive = False
+            for v in range(n_views):
+                centre += shares[v] * consistent[v, e]
+                alive = alive or consistent[v, e] > 0.0
+            if alive:
+                gap = 0.0
+                for c in range(embedding.shape[1]):
+                    step = embedding[i, c] - embedding[indices[e], c]
+                    gap += step * step
+                active[m] = e
+                values[m] = centre - pull * gap
+                m += 1
+        if m > 0:
+            _project_simplex(values[:m])
+            for position in range(m):
+                out[active[position]] = values[position]
+    return out
+
+
+@njit(parallel=True, cache=True)
+def split_linear(
+    indptr: IntArray,
+    mirror: IntArray,
+    weights: FloatArray,
+    unified: FloatArray,
+    from_unified: FloatArray,
+    from_weights: FloatArray,
+    symmetrize: bool,
+) -> FloatArray:
+    """Consistent parts a_v = from_unified_v u + sum_w from_weights_vw s_w, cut to 0 <= a <= s.
+
+    With `symmetrize` the larger of (i, j) and (j, i) is taken before the cut from above.
+    """
+    n_views = weights.shape[0]
+    out = np.zeros(weights.shape)
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            back = mirror[e]
+            for v in range(n_views):
+                if weights[v, e] <= 0.0:
+                    continue
+                here = from_unified[v] * unified[e]
+                there = from_unified[v] * unified[back]
+                for w in range(n_views):
+                    here += from_weights[v, w] * weights[w, e]
+                    there += from_weights[v, w] * weights[w, back]
+                value = max(here, 0.0)
+                if symmetrize:
+                    value = max(value, there)
+                out[v, e] = min(value, weights[v, e])
+    return out
+
+
+@njit(parallel=True, cache=True)
+def split_exact(
+    indptr: IntArray,
+    weights: FloatArray,
+    unified: FloatArray,
+    view_weights: FloatArray,
+    penalty: FloatArray,
+    consistent: FloatArray,
+) -> FloatArray:
+    """Consistent parts that minimise alpha_v (u - a_v)^2 + (s - a)' B (s - a) in 0 <= a <= s.
+
+    Coordinate descent from `consistent`: each step solves one view's part exactly, so the value
+    never rises, and for a positive definite diag(alpha) + B it ends at the minimiser.
+    """
+    n_views = weights.shape[0]
+    out = consistent.copy()
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            for _ in range(200):
+                moved = 0.0
+                for v in range(n_views):
+                    if weights[v, e] <= 0.0:
+                        continue
+                    goal = view_weights[v] * unified[e] + penalty[v, v] * weights[v, e]
+                    for w in range(n_views):
+                        if w != v:
+                            goal += penalty[v, w] * (weights[w, e] - out[w, e])
+                    value = goal / (view_weights[v] + penalty[v, v])
+                    value = min(max(value, 0.0), weights[v, e])
+                    moved = max(moved, abs(value - out[v, e]))
+                    out[v, e] = value
+                if moved <= 1e-15:
+                    break
+    return out

@@ -1,0 +1,87 @@
+"""Joining a graph that falls into more pieces than there are clusters to find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from manyview._typing import FloatArray, IntArray
+from manyview.scaling import Rows
+
+_BLOCK_BYTES = 32 * 2**20
+
+
+def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> NDArray[np.intp]:
+    """Pairs of samples that join all pieces into one: a shortest spanning tree between them.
+
+    The distance between samples is the sum over views of their squared distance there, in units
+    of the view's mean squared norm, so that no view counts more for its scale or width.
+
+    Parameters
+    ----------
+    pieces : array of shape (n_samples,)
+        Number of each sample's piece.
+    views : the normalised rows of every view
+
+    Returns
+    -------
+    bridges : array of shape (n_pieces - 1, 2)
+    """
+    pieces = pieces.copy()
+    norms = [rows.sq_norms() for rows in views]
+    scales = [float(norm.mean()) or 1.0 for norm in norms]
+    bridges: list[tuple[int, int]] = []
+    while pieces.max() > 0:  # Boruvka: every piece reaches for its nearest other piece
+        gap, partner = _nearest_outside(pieces, views, norms, scales)
+        order = np.lexsort((partner, gap, pieces))
+        first = np.unique(pieces[order], return_index=True)[1]
+        for i in sorted(order[first].tolist(), key=lambda i: float(gap[i])):
+            j = int(partner[i])
+            if pieces[i] != pieces[j]:
+                bridges.append((i, j))
+                pieces[pieces == pieces[j]] = pieces[i]
+        pieces = np.unique(pieces, return_inverse=True)[1]
+    return np.array(bridges, dtype=np.intp).reshape(-1, 2)
+
+
+def add_bridges(graph: csr_array, bridges: NDArray[np.intp]) -> csr_array:
+    """Add each bridge, both ways, as heavy as the mean neighbour of its row; rows sum to 1."""
+    n = graph.shape[0]
+    i = np.concatenate([bridges[:, 0], bridges[:, 1]])
+    j = np.concatenate([bridges[:, 1], bridges[:, 0]])
+    neighbors = np.diff(graph.indptr)
+    weight = 1.0 / np.maximum(neighbors, 1)[i]
+    bridged = csr_array(graph + csr_array((weight, (i, j)), shape=(n, n)))
+    sums = bridged.sum(axis=1)
+    bridged.data /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(bridged.indptr))
+    bridged.sort_indices()
+    return bridged
+
+
+def union_pieces(graphs: Sequence[csr_array]) -> tuple[int, IntArray]:
+    """Number of connected components of all graphs together, and each sample's."""
+    n_pieces, pieces = connected_components(sum(graphs[1:], graphs[0]), directed=False)
+    return int(n_pieces), pieces
+
+
+def _nearest_outside(
+    pieces: IntArray, views: Sequence[Rows], norms: list[FloatArray], scales: list[float]
+) -> tuple[FloatArray, IntArray]:
+    """Every sample's distance to the nearest sample of another piece, and which that is."""
+    n = len(pieces)
+    gap, partner = np.empty(n), np.empty(n, dtype=np.intp)
+    step = max(1, _BLOCK_BYTES // (8 * n))
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        total = np.zeros((stop - start, n))
+        for rows, norm, scale in zip(views, norms, scales, strict=True):
+            block = norm[start:stop, None] + norm - 2 * rows.inner_products(start, stop)
+            total += np.maximum(block, 0.0) / scale
+        total[pieces[start:stop, None] == pieces] = np.inf
+        partner[start:stop] = total.argmin(axis=1)
+        gap[start:stop] = total.min(axis=1)
+    return gap, partner

@@ -1,0 +1,146 @@
+"""Neighbours -> similarity graphs, and the graphs of all views stacked on one sparse pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from manyview._typing import FloatArray, IntArray
+from manyview.neighbors import TIE, Neighbors
+from manyview.scaling import Rows
+
+WEIGHTINGS = ("adaptive", "binary", "cosine", "heat")
+
+
+def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr_array:
+    """Directed graph of the k nearest neighbours, from k + 1; rows sum to 1 or are empty.
+
+    A neighbour counts when it is closer than the (k+1)-th. Those tied with it are left out, all of
+    them: which of several equals comes k-th would otherwise depend on the order of the samples.
+
+    Parameters
+    ----------
+    near : the k + 1 nearest neighbours
+    weighting : {"adaptive", "binary", "cosine", "heat"}
+        "adaptive" is s_ij proportional to d_(k+1) - d_ij (the paper's SIG graph); "binary" is 1;
+        "cosine" the cosine, at least 0; "heat" exp(-d_ij / (2 t)), t the mean squared distance
+        between neighbours in the view.
+    sq_norms : squared norms of the samples' rows
+    """
+    nearest, boundary = near.sq_distances[:, :-1], near.sq_distances[:, -1:]
+    columns = near.indices[:, :-1]
+    gain = boundary - nearest
+    gain[gain <= TIE * boundary] = 0.0
+    if weighting == "adaptive":
+        weights = gain
+    else:
+        pairs = sq_norms[:, None] * sq_norms[columns]
+        products = (sq_norms[:, None] + sq_norms[columns] - nearest) / 2
+        scale = nearest[gain > 0].mean() if (gain > 0).any() else 1.0
+        weights = np.where(gain > 0, _weigh(weighting, nearest, products, pairs, scale), 0.0)
+    n, k = columns.shape
+    starts = np.arange(0, n * k + 1, k)
+    return _rows_to_one(csr_array((weights.ravel(), columns.ravel(), starts), shape=(n, n)))
+
+
+def complete_graph(rows: Rows, weighting: str) -> csr_array:
+    """Graph of every pair of different samples; rows sum to 1 or are empty.
+
+    All N^2 weights are stored: for small N only.
+    """
+    products = rows.inner_products(0, rows.n_samples)
+    norms = rows.sq_norms()
+    distances = np.maximum(norms[:, None] + norms - 2 * products, 0.0)
+    n = len(norms)
+    scale = distances.sum() / (n * (n - 1))
+    weights = _weigh(weighting, distances, products, norms[:, None] * norms, scale)
+    np.fill_diagonal(weights, 0.0)
+    return _rows_to_one(csr_array(weights))
+
+
+def given_graph(matrix: FloatArray | csr_array) -> csr_array:
+    """A graph the user made, used as it is but for rows that sum to more than 1: they are scaled
+    to 1. A row that sums to less stays so: the view says less about that sample.
+    """
+    return _rows_to_one(csr_array(matrix, copy=True), only_above=1.0)
+
+
+def _weigh(
+    weighting: str,
+    distances: FloatArray,
+    products: FloatArray,
+    sq_norm_pairs: FloatArray,
+    scale: float,
+) -> FloatArray:
+    if weighting == "binary":
+        return np.ones_like(distances)
+    if weighting == "cosine":
+        lengths = np.sqrt(sq_norm_pairs)
+        return np.maximum(np.divide(products, lengths, np.zeros_like(products), where=lengths > 0), 0)
+    return np.exp(-distances / (2 * scale if scale > 0 else 1.0))
+
+
+def _rows_to_one(graph: csr_array, only_above: float = 0.0) -> csr_array:
+    """Scale rows to sum 1, in place: those whose sum is above the given one."""
+    sums = graph.sum(axis=1)
+    graph.data /= np.repeat(np.where(sums > only_above, sums, 1.0), np.diff(graph.indptr))
+    graph.eliminate_zeros()
+    graph.sort_indices()
+    return graph
+
+
+@dataclass(frozen=True)
+class GraphStack:
+    """The graphs of V views on one sparse pattern, the union of theirs and its transpose.
+
+    Attributes
+    ----------
+    indptr, indices : the pattern as CSR, columns sorted
+    mirror : integer array of shape (nnz,)
+        The place of (j, i) for the entry (i, j): a transpose is ``values[mirror]``.
+    weights : array of shape (V, nnz)
+        The S_v of the paper; 0 where another view has an edge and this one has not.
+    """
+
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    mirror: NDArray[np.int32]
+    weights: FloatArray
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.indptr) - 1
+
+    def row_sums(self, values: FloatArray) -> FloatArray:
+        shape = (self.n_samples, self.n_samples)
+        return np.asarray(csr_array((values, self.indices, self.indptr), shape=shape).sum(axis=1))
+
+    def matrix(self, values: FloatArray) -> csr_array:
+        """Values on the pattern as a matrix of their own, without stored zeros."""
+        shape = (self.n_samples, self.n_samples)
+        graph = csr_array((values.copy(), self.indices.copy(), self.indptr.copy()), shape=shape)
+        graph.eliminate_zeros()
+        return graph
+
+
+def stack_graphs(graphs: Sequence[csr_array]) -> GraphStack:
+    """Put graphs with sorted columns and positive weights on their common pattern."""
+    from manyview import _kernels
+
+    ones = [csr_array((np.ones_like(g.data), g.indices, g.indptr), shape=g.shape) for g in graphs]
+    union = csr_array(sum(ones[1:], ones[0]))
+    union = csr_array(union + union.T)
+    union.sort_indices()
+    # A symmetric pattern has its columns where its rows are, so a conversion to columns
+    # brings the number of every entry to the place of its mirror image.
+    union.data = np.arange(union.nnz)
+    mirror = union.tocsc().data.astype(union.indices.dtype)
+    weights = np.zeros((len(graphs), union.nnz))
+    for view, graph in zip(weights, graphs, strict=True):
+        own = graph.indptr.astype(union.indptr.dtype), graph.indices.astype(union.indices.dtype)
+        _kernels.align_weights(union.indptr, union.indices, *own, graph.data, view)
+    return GraphStack(union.indptr, union.indices, mirror, weights)

@@ -1,0 +1,118 @@
+"""The estimator that GBS and CI-GMVC share: graphs, loop, labels."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from manyview._checks import check_choice, check_integer, check_real
+from manyview._log import verbosity
+from manyview._typing import FloatArray, IntArray
+from manyview.graphs import GraphStack, stack_graphs
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
+
+
+class GraphFusion(MultiViewClusterer):
+    """Fit by learning one unified graph whose connected components are the clusters."""
+
+    updates: Any
+    lambda_init: Any
+    max_iter: Any
+    tol: Any
+
+    def _penalty(self) -> Penalty | None:
+        """The price of inconsistent parts; None where graphs are not split."""
+        return None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list, tuple or dict of 2-D tables, or one 2-D table
+            Views of the same samples in the same order: arrays, scipy sparse matrices, pandas or
+            polars data frames. The keys of a dict name the views. One table is cut into views by
+            the parameter `views`, or is a single view. With ``graph="precomputed"`` each table is
+            a square matrix of similarities.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with verbosity(self.verbose):
+            self._check_parameters()
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            views = self._read_views(X)
+            view_graphs = self._view_graphs(views)
+            stack = stack_graphs(view_graphs.graphs)
+            fusion = fuse(
+                stack,
+                self.n_clusters,
+                self._penalty(),
+                updates=self.updates,
+                lambda_init=self.lambda_init,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                rng=np.random.default_rng(seed),
+            )
+            self.converged_ = fusion.spectrum.n_components == self.n_clusters
+            if self.converged_:
+                self.labels_ = fusion.spectrum.components.astype(np.intp)
+            else:
+                self.labels_ = self._complete(fusion, seed)
+        self.view_graphs_ = list(view_graphs.graphs)
+        self.bridges_ = view_graphs.bridges
+        self._remember(stack, fusion)
+        return self
+
+    def _check_parameters(self) -> None:
+        self._check_graph_parameters()
+        check_choice("updates", self.updates, UPDATES)
+        check_real("lambda_init", self.lambda_init, 0, above=True)
+        check_integer("max_iter", self.max_iter, 1)
+        check_real("tol", self.tol, 0, above=True)
+
+    def _complete(self, fusion: Fusion, seed: int) -> IntArray:
+        """Labels by k-means on the embedding, for a loop that ended without C components."""
+        warnings.warn(
+            f"the loop ended after {len(fusion.history) - 1} rounds ({fusion.stop_reason}) with "
+            f"{fusion.spectrum.n_components} components in the unified graph, not "
+            f"n_clusters={self.n_clusters}; labels come from k-means on the embedding",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return kmeans_labels(fusion.embedding, self.n_clusters, seed)
+
+    def _remember(self, stack: GraphStack, fusion: Fusion) -> None:
+        self.unified_graph_ = stack.matrix(fusion.unified)
+        self.consistent_graphs_ = [stack.matrix(values) for values in fusion.consistent]
+        self.inconsistent_graphs_ = [
+            stack.matrix(whole - part)
+            for whole, part in zip(stack.weights, fusion.consistent, strict=True)
+        ]
+        self.view_weights_ = fusion.view_weights
+        self.embedding_ = fusion.embedding
+        self.history_ = list(fusion.history)
+        self.n_iter_ = len(fusion.history) - 1
+        self.stop_reason_ = fusion.stop_reason
+
+
+def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
+    """Exactly `n_clusters` clusters of the rows, numbered in the order of their first samples."""
+    labels = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(embedding)
+    values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    if len(values) != n_clusters:
+        raise ValueError(
+            f"only {len(values)} of n_clusters={n_clusters} clusters can be told apart in the "
+            "embedding; expected fewer clusters or samples that differ more"
+        )
+    rank = np.empty(n_clusters, dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(n_clusters)
+    return rank[inverse]

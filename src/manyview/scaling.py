@@ -1,0 +1,148 @@
+"""Per-sample normalisation: a view's matrix -> rows among which distances are measured.
+
+Sparse views stay sparse. A row that was shifted by its mean is kept as scale * x + shift, so that
+z-scored text never becomes a dense table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from manyview._typing import FloatArray, IntArray, Matrix
+
+# A row whose spread is below this share of its largest entry is constant up to rounding.
+_FLAT = 16 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class DenseRows:
+    data: FloatArray
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.data)
+
+    def sq_norms(self) -> FloatArray:
+        return np.einsum("ij,ij->i", self.data, self.data)
+
+    def inner_products(self, start: int, stop: int) -> FloatArray:
+        """Inner products of rows start..stop-1 with every row."""
+        return self.data[start:stop] @ self.data.T
+
+    def sq_distances(self, targets: IntArray, candidates: IntArray) -> FloatArray:
+        """Squared distances from row targets[t] to rows candidates[t], by differences."""
+        from manyview import _kernels
+
+        return _kernels.dense_sq_distances(self.data, targets, candidates)
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Row i is scale[i] * matrix[i] + shift[i], the shift being added to every feature."""
+
+    matrix: csr_array
+    scale: FloatArray
+    shift: FloatArray
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.scale)
+
+    def sq_norms(self) -> FloatArray:
+        width = self.matrix.shape[1]
+        squares = self.scale**2 * self.matrix.power(2).sum(axis=1)
+        return squares + 2 * self.shift * self._sums() + width * self.shift**2
+
+    def inner_products(self, start: int, stop: int) -> FloatArray:
+        some = slice(start, stop)
+        width = self.matrix.shape[1]
+        sums = self._sums()
+        products = (self.matrix[some] @ self.matrix.T).toarray()
+        products *= self.scale[some, None] * self.scale
+        products += sums[some, None] * self.shift + self.shift[some, None] * sums
+        products += width * self.shift[some, None] * self.shift
+        return np.asarray(products)
+
+    def sq_distances(self, targets: IntArray, candidates: IntArray) -> FloatArray:
+        from manyview import _kernels
+
+        csr = self.matrix
+        return _kernels.sparse_sq_distances(
+            csr.indptr, csr.indices, csr.data, self.scale, self.shift, csr.shape[1],
+            targets, candidates,
+        )  # fmt: skip
+
+    def _sums(self) -> FloatArray:
+        """Sum over features of scale * x."""
+        return np.asarray(self.scale * self.matrix.sum(axis=1))
+
+
+Rows: TypeAlias = DenseRows | SparseRows
+
+
+def normalize_rows(matrix: Matrix, how: str | None) -> Rows:
+    """Normalise each sample within its view.
+
+    Parameters
+    ----------
+    matrix : array or csr_array of shape (n_samples, n_features)
+    how : {"zscore", "unit", None}
+        "zscore" subtracts the sample's mean over its features and divides by its standard
+        deviation with n_features - 1 in the denominator; a constant row becomes zero. "unit"
+        divides by the Euclidean norm; a zero row stays zero.
+    """
+    if issparse(matrix):
+        return _normalize_sparse(matrix, how)
+    return DenseRows(_normalize_dense(matrix, how))
+
+
+def _powers_of_two(largest: FloatArray) -> FloatArray:
+    """A power of two near each value: dividing by it is exact, and squares no longer overflow."""
+    return np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))
+
+
+def _normalize_dense(matrix: FloatArray, how: str | None) -> FloatArray:
+    if how is None:
+        return np.ascontiguousarray(matrix / _powers_of_two(np.abs(matrix).max(initial=0.0)))
+    largest = np.abs(matrix).max(axis=1, keepdims=True)
+    data = matrix / _powers_of_two(largest)
+    if how == "zscore":
+        flat = data.max(axis=1) - data.min(axis=1) <= _FLAT
+        data -= data.mean(axis=1, keepdims=True)
+        data[flat] = 0.0
+        length = np.sqrt(np.einsum("ij,ij->i", data, data) / max(data.shape[1] - 1, 1))
+    else:
+        length = np.sqrt(np.einsum("ij,ij->i", data, data))
+    data /= np.where(length > 0, length, 1.0)[:, None]
+    return np.ascontiguousarray(data)
+
+
+def _normalize_sparse(matrix: csr_array, how: str | None) -> SparseRows:
+    n, width = matrix.shape
+    scale, shift = np.ones(n), np.zeros(n)
+    if how is None:
+        power = _powers_of_two(np.abs(matrix.data).max(initial=0.0))
+        return SparseRows(_with_data(matrix, matrix.data / power), scale, shift)
+    filled = np.diff(matrix.indptr)
+    power = _powers_of_two(np.asarray(abs(matrix).max(axis=1).toarray()).ravel())
+    scaled = _with_data(matrix, matrix.data / np.repeat(power, filled))
+    if how == "unit":
+        length = np.sqrt(scaled.power(2).sum(axis=1))
+        return SparseRows(scaled, 1 / np.where(length > 0, length, 1.0), shift)
+    mean = scaled.sum(axis=1) / width
+    centred = _with_data(scaled, scaled.data - np.repeat(mean, filled))
+    squares = centred.power(2).sum(axis=1) + (width - filled) * mean**2
+    low = scaled.min(axis=1).toarray().ravel()
+    high = scaled.max(axis=1).toarray().ravel()
+    flat = high - low <= _FLAT
+    deviation = np.sqrt(squares / max(width - 1, 1))
+    scale = np.where(flat, 0.0, 1 / np.where(flat, 1.0, deviation))
+    return SparseRows(scaled, scale, -mean * scale)
+
+
+def _with_data(matrix: csr_array, data: FloatArray) -> csr_array:
+    return csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
