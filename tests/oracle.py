@@ -17,8 +17,10 @@ def zscore_rows(X):
     """Subtract each row's mean and divide by its d-1 standard deviation (1 for a constant row)."""
     X = np.asarray(X, dtype=float)
     spread = X.std(axis=1, ddof=1, keepdims=True)
-    constant = (X == X[:, :1]).all(axis=1, keepdims=True)
-    return np.where(constant, 0.0, (X - X.mean(axis=1, keepdims=True)) / np.where(constant, 1, spread))
+    constant = (np.ptp(X, axis=1, keepdims=True) == 0).all(axis=1, keepdims=True)
+    return np.where(
+        constant, 0.0, (X - X.mean(axis=1, keepdims=True)) / np.where(constant, 1, spread)
+    )
 
 
 def squared_distances(X):
@@ -147,7 +149,9 @@ class Trace:
     cost_noreg: list = field(default_factory=list)
 
 
-def fuse(S, n_clusters, *, split, beta=1e-12, gamma=1e-5, slip=False, updates="published", max_iter=100):
+def fuse(
+    S, n_clusters, *, split, beta=1e-12, gamma=1e-5, slip=False, updates="published", max_iter=100
+):
     """The published program (GBS without, CI-GMVC with `split`), dense, step by step.
 
     Returns labels, U, A, the number of rounds and a trace in the order of the golden files.
@@ -172,8 +176,7 @@ def fuse(S, n_clusters, *, split, beta=1e-12, gamma=1e-5, slip=False, updates="p
         trace.cost.append(fit + lam * trace.eig_sum_c[-1] + (penalty if split else 0.0))
 
     record(np.full(V, 1 / V))
-    rounds = 0
-    for rounds in range(1, max_iter + 1):
+    for rounds in range(1, max_iter + 1):  # noqa: B007
         alpha = np.array([0.5 / max(np.linalg.norm(U - Av), 1e-16) for Av in A])
         U = update_unified(A, F, alpha, lam, exact=updates == "exact", slip=slip)
         previous = F

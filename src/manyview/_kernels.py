@@ -13,9 +13,7 @@ from manyview._typing import FloatArray, IntArray
 
 
 @njit(parallel=True, cache=True)
-def dense_sq_distances(
-    data: FloatArray, targets: IntArray, candidates: IntArray
-) -> FloatArray:  # pragma: no cover - compiled
+def dense_sq_distances(data: FloatArray, targets: IntArray, candidates: IntArray) -> FloatArray:
     """out[t, c] = ||data[targets[t]] - data[candidates[t, c]]||^2, summed from differences."""
     out = np.empty(candidates.shape)
     for t in prange(len(targets)):
@@ -122,8 +120,13 @@ def row_inconsistency_products(
 
 @njit(cache=True)
 def _project_simplex(values: FloatArray) -> None:
-    """Euclidean projection on the probability simplex, in place, by sorting."""
-    ordered = np.sort(values)[::-1]
+    """Euclidean projection on the probability simplex, in place, by sorting.
+
+    Values count from the largest one: a common offset does not matter to the projection, and a
+    large one would swallow the 1 that is to be shared out.
+    """
+    top = values.max()
+    ordered = np.sort(values)[::-1] - top
     total = 0.0
     level = 0.0
     for m in range(len(ordered)):
@@ -133,7 +136,7 @@ def _project_simplex(values: FloatArray) -> None:
             break
         level = candidate
     for m in range(len(values)):
-        values[m] = max(values[m] - level, 0.0)
+        values[m] = max(values[m] - top - level, 0.0)
 
 
 @njit(parallel=True, cache=True)

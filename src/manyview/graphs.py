@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import FloatArray
 from manyview.neighbors import TIE, Neighbors
 from manyview.scaling import Rows
 
@@ -80,7 +80,9 @@ def _weigh(
         return np.ones_like(distances)
     if weighting == "cosine":
         lengths = np.sqrt(sq_norm_pairs)
-        return np.maximum(np.divide(products, lengths, np.zeros_like(products), where=lengths > 0), 0)
+        return np.maximum(
+            np.divide(products, lengths, np.zeros_like(products), where=lengths > 0), 0
+        )
     return np.exp(-distances / (2 * scale if scale > 0 else 1.0))
 
 

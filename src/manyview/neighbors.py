@@ -42,8 +42,10 @@ def nearest(rows: Rows, m: int) -> Neighbors:
     """Exact `m` nearest other samples of every sample."""
     n = rows.n_samples
     proposed = min(n - 1, m + _SPARE_CANDIDATES)
-    propose = _dense_candidates if isinstance(rows, DenseRows) else _sparse_candidates
-    candidates, sq_size = propose(rows, proposed)
+    if isinstance(rows, DenseRows):
+        candidates, sq_size = _dense_candidates(rows, proposed)
+    else:
+        candidates, sq_size = _sparse_candidates(rows, proposed)
     candidates.sort(axis=1)
     distances = _distances(rows, np.arange(n), candidates)
     indices, distances = _keep_nearest(candidates, distances, m)
@@ -91,9 +93,7 @@ def _keep_nearest(
     return np.take_along_axis(candidates, order, 1), np.take_along_axis(distances, order, 1)
 
 
-def _search_again(
-    rows: Rows, targets: IntArray, indices: IntArray, distances: FloatArray
-) -> None:
+def _search_again(rows: Rows, targets: IntArray, indices: IntArray, distances: FloatArray) -> None:
     """Replace the neighbours of `targets` by a search through all samples, by differences.
 
     Needed where even the last neighbour is closer than the rounding error of inner products.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray, Matrix
 
@@ -27,7 +27,7 @@ class DenseRows:
         return len(self.data)
 
     def sq_norms(self) -> FloatArray:
-        return np.einsum("ij,ij->i", self.data, self.data)
+        return _row_squares(self.data)
 
     def inner_products(self, start: int, stop: int) -> FloatArray:
         """Inner products of rows start..stop-1 with every row."""
@@ -55,7 +55,7 @@ class SparseRows:
     def sq_norms(self) -> FloatArray:
         width = self.matrix.shape[1]
         squares = self.scale**2 * self.matrix.power(2).sum(axis=1)
-        return squares + 2 * self.shift * self._sums() + width * self.shift**2
+        return np.asarray(squares + 2 * self.shift * self._sums() + width * self.shift**2)
 
     def inner_products(self, start: int, stop: int) -> FloatArray:
         some = slice(start, stop)
@@ -95,14 +95,18 @@ def normalize_rows(matrix: Matrix, how: str | None) -> Rows:
         deviation with n_features - 1 in the denominator; a constant row becomes zero. "unit"
         divides by the Euclidean norm; a zero row stays zero.
     """
-    if issparse(matrix):
+    if isinstance(matrix, csr_array):
         return _normalize_sparse(matrix, how)
     return DenseRows(_normalize_dense(matrix, how))
 
 
 def _powers_of_two(largest: FloatArray) -> FloatArray:
     """A power of two near each value: dividing by it is exact, and squares no longer overflow."""
-    return np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023))
+    return np.asarray(np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023)))
+
+
+def _row_squares(data: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("ij,ij->i", data, data))
 
 
 def _normalize_dense(matrix: FloatArray, how: str | None) -> FloatArray:
@@ -114,9 +118,9 @@ def _normalize_dense(matrix: FloatArray, how: str | None) -> FloatArray:
         flat = data.max(axis=1) - data.min(axis=1) <= _FLAT
         data -= data.mean(axis=1, keepdims=True)
         data[flat] = 0.0
-        length = np.sqrt(np.einsum("ij,ij->i", data, data) / max(data.shape[1] - 1, 1))
+        length = np.sqrt(_row_squares(data) / max(data.shape[1] - 1, 1))
     else:
-        length = np.sqrt(np.einsum("ij,ij->i", data, data))
+        length = np.sqrt(_row_squares(data))
     data /= np.where(length > 0, length, 1.0)[:, None]
     return np.ascontiguousarray(data)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ def is_collection(X: Any) -> bool:
     list of rows stays what scikit-learn takes it for: one matrix.
     """
     if isinstance(X, Mapping):
-        return True
+        return not issparse(X)  # scipy's dictionary-of-keys matrix is a mapping as well
     if not isinstance(X, list | tuple):
         return False
     return len(X) == 0 or _n_dims(X[0]) >= 2
@@ -64,8 +63,7 @@ def views_from_matrix(X: Matrix, widths: Sequence[int] | None) -> Views:
         views = Views(("view0",), (X,))
     else:
         widths = list(widths)
-        whole = [isinstance(width, Integral) and width >= 1 for width in widths]
-        if not widths or not all(whole) or sum(widths) != X.shape[1]:
+        if not widths or min(widths) < 1 or sum(widths) != X.shape[1]:
             raise ValueError(
                 f"views={widths}; expected positive widths that add up to the "
                 f"{X.shape[1]} columns of X"
@@ -90,6 +88,8 @@ def _as_matrix(table: Any, name: str) -> Matrix:
     dims = _n_dims(table)
     if dims != 2:
         raise ValueError(f"view '{name}' has {dims} dimension(s); expected a 2-D table")
+    if hasattr(table, "shape") and 0 in table.shape:
+        raise ValueError(f"view '{name}' is empty, its shape is {tuple(table.shape)}")
     try:
         matrix = check_array(
             table, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False
@@ -107,17 +107,17 @@ def _as_matrix(table: Any, name: str) -> Matrix:
 
 
 def _check_finite(matrix: Matrix, name: str) -> None:
-    values = matrix.data if issparse(matrix) else matrix
-    bad = ~np.isfinite(values)
-    if not bad.any():
-        return
-    if issparse(matrix):
-        first = int(np.flatnonzero(bad)[0])
-        row, column = np.searchsorted(matrix.indptr, first, side="right") - 1, matrix.indices[first]
+    if isinstance(matrix, csr_array):
+        bad = ~np.isfinite(matrix.data)
+        entries = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
+        places = np.stack(entries, axis=1)[bad]
     else:
-        row, column = np.argwhere(bad)[0]
+        places = np.argwhere(~np.isfinite(matrix))
+    if len(places) == 0:
+        return
+    row, column = places[0]
     raise ValueError(
-        f"view '{name}' contains NaN or infinity in {int(bad.sum())} place(s), the first in row "
+        f"view '{name}' contains NaN or infinity in {len(places)} place(s), the first in row "
         f"{row}, column {column}; expected finite numbers"
     )
 

@@ -20,6 +20,8 @@ from manyview.neighbors import nearest
 from manyview.scaling import Rows, normalize_rows
 from manyview.views import Views, is_collection, views_from_matrix, views_from_tables
 
+#: The paper's number of neighbours k.
+NEIGHBORS = 15
 #: Complete graphs store N^2 weights a view; beyond this many samples they are refused.
 COMPLETE_LIMIT = 10_000
 
@@ -53,10 +55,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _check_graph_parameters(self) -> None:
         check_integer("n_clusters", self.n_clusters, 1)
         check_choice("graph", self.graph, (*WEIGHTINGS, "precomputed"))
-        check_choice("normalize", self.normalize, ("zscore", "unit", None))
+        check_choice("normalize", self.normalize, ("auto", "zscore", "unit", None))
         if isinstance(self.n_neighbors, str):
-            check_choice("n_neighbors", self.n_neighbors, ("all",))
-            if self.graph == "adaptive":
+            check_choice("n_neighbors", self.n_neighbors, ("auto", "all"))
+            if self.n_neighbors == "all" and self.graph == "adaptive":
                 raise ValueError(
                     "n_neighbors='all' with graph='adaptive'; expected a number of neighbours, "
                     "or a graph of 'binary', 'cosine' or 'heat' weights"
@@ -111,11 +113,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         return self._join(graphs, rows)
 
     def _rows(self, matrix: Matrix, name: str) -> Rows:
-        if self.normalize == "zscore" and matrix.shape[1] == 1:
+        width = matrix.shape[1]
+        if self.normalize == "zscore" and width == 1:
             raise ValueError(
                 f"view '{name}' has n_features=1, and z-scoring each sample over its features "
                 "leaves nothing of it; expected at least 2 columns, or normalize=None"
             )
+        if self.normalize == "auto":
+            return normalize_rows(matrix, "zscore" if width > 2 else None)
         return normalize_rows(matrix, self.normalize)
 
     def _graph(self, rows: Rows, name: str) -> csr_array:
@@ -127,13 +132,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                     f"stores {n} x {n} weights; expected at most {COMPLETE_LIMIT} samples"
                 )
             return complete_graph(rows, self.graph)
-        if self.n_neighbors > n - 2:
+        k = min(NEIGHBORS, max(n - 2, 1)) if self.n_neighbors == "auto" else self.n_neighbors
+        if k > n - 2:
             expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but view '{name}' has n_samples={n}; {expected}"
-            )
-        near = nearest(rows, self.n_neighbors + 1)
-        return neighbor_graph(near, self.graph, rows.sq_norms())
+            raise ValueError(f"n_neighbors={k}, but view '{name}' has n_samples={n}; {expected}")
+        return neighbor_graph(nearest(rows, k + 1), self.graph, rows.sq_norms())
 
     def _join(self, graphs: list[csr_array], rows: list[Rows]) -> ViewGraphs:
         """Bridge the union of the graphs if it has more components than clusters are wanted."""
@@ -162,7 +165,8 @@ def _checked_graph(matrix: Matrix, name: str) -> Matrix:
             f"view '{name}' has shape ({rows}, {columns}); "
             "expected a square matrix of similarities for graph='precomputed'"
         )
-    lowest = matrix.data.min(initial=0.0) if issparse(matrix) else matrix.min()
+    values = matrix.data if isinstance(matrix, csr_array) else matrix
+    lowest = np.asarray(values).min(initial=0.0)
     if lowest < 0:
         raise ValueError(
             f"view '{name}' has a negative similarity ({lowest:g}); "

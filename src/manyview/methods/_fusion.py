@@ -1,8 +1,8 @@
 """The alternating loop that GBS and CI-GMVC share: from the graphs of the views to one graph.
 
-Symbols are the paper's: S_v the graph of view v, A_v its consistent part, U the unified graph, F the
-embedding, alpha the view weights, lambda the weight of the rank constraint. All graphs live on the
-one sparse pattern of a `GraphStack`; outside of it everything is 0 in every round.
+Symbols are the paper's: S_v the graph of view v, A_v its consistent part, U the unified graph,
+F the embedding, alpha the view weights, lambda the weight of the rank constraint. All graphs live
+on the one sparse pattern of a `GraphStack`; outside of it everything is 0 in every round.
 """
 
 from __future__ import annotations
@@ -160,10 +160,10 @@ def fuse(
 
 def starting_graph(stack: GraphStack) -> FloatArray:
     """The mean of the views' graphs with rows scaled to sum 1, then symmetrised."""
-    mean = stack.weights.mean(axis=0)
+    mean: FloatArray = stack.weights.mean(axis=0)
     filled = np.diff(stack.indptr)
     sums = np.repeat(stack.row_sums(mean), filled)
-    U = np.divide(mean, sums, np.zeros_like(mean), where=sums > 0)
+    U = mean / np.where(sums > 0, sums, 1.0)
     return (U + U[stack.mirror]) / 2
 
 
@@ -220,8 +220,8 @@ def consistent_parts(
         )
     if updates == "exact":
         return _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, A)
-    from_unified = np.linalg.solve(curvature, 2 * alpha)
-    from_weights = np.linalg.solve(curvature, B)
+    from_unified: FloatArray = np.asarray(np.linalg.solve(curvature, 2 * alpha), np.float64)
+    from_weights: FloatArray = np.asarray(np.linalg.solve(curvature, B), np.float64)
     return _kernels.split_linear(
         stack.indptr, stack.mirror, stack.weights, U, from_unified, from_weights,
         updates == "published",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,10 +22,32 @@ from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
 class GraphFusion(MultiViewClusterer):
     """Fit by learning one unified graph whose connected components are the clusters."""
 
-    updates: Any
-    lambda_init: Any
-    max_iter: Any
-    tol: Any
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_neighbors: int | str = "auto",
+        graph: str = "adaptive",
+        normalize: str | None = "auto",
+        views: Sequence[int] | None = None,
+        updates: str = "published",
+        lambda_init: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-10,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.normalize = normalize
+        self.views = views
+        self.updates = updates
+        self.lambda_init = lambda_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _penalty(self) -> Penalty | None:
         """The price of inconsistent parts; None where graphs are not split."""

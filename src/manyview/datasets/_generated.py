@@ -1,0 +1,146 @@
+"""Seeded generators of data in several views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.datasets import make_moons
+
+from manyview._checks import check_integer, check_real
+from manyview._typing import FloatArray, IntArray
+from manyview.datasets._record import MultiViewData
+
+
+def make_blob_views(
+    n_samples: int = 300,
+    n_clusters: int = 5,
+    *,
+    widths: Sequence[int] = (8, 12, 10),
+    spread: float = 1.0,
+    separation: float = 4.0,
+    random_state: int | None = None,
+) -> MultiViewData:
+    """Gaussian clusters with centres of their own in every view.
+
+    Parameters
+    ----------
+    n_samples, n_clusters : int
+    widths : sequence of int
+        Number of features of each view.
+    spread : float
+        Standard deviation of the samples around their centre.
+    separation : float
+        Typical distance between two centres, whatever the width of the view.
+    random_state : int, optional
+    """
+    _check(n_samples, n_clusters, widths)
+    rng = np.random.default_rng(random_state)
+    target = rng.permutation(np.arange(n_samples) % n_clusters)
+    views = _gaussian_views(rng, [target] * len(widths), n_clusters, widths, spread, separation)
+    return _record("blobs", views, target, n_clusters)
+
+
+def make_conflict_views(
+    n_samples: int = 400,
+    n_clusters: int = 4,
+    *,
+    widths: Sequence[int] = (12, 16, 10),
+    view: int = 0,
+    share: float = 0.3,
+    spread: float = 1.0,
+    separation: float = 6.0,
+    random_state: int | None = None,
+) -> MultiViewData:
+    """Blobs in which one view puts some of the samples into another cluster.
+
+    Parameters
+    ----------
+    view : int
+        The view that disagrees with the others.
+    share : float
+        Share of the samples it disagrees on; which ones is in `conflicts` of the result.
+
+    The other parameters are those of `make_blob_views`.
+    """
+    _check(n_samples, n_clusters, widths)
+    check_real("share", share, 0)
+    if share > 1 or n_clusters < 2 or view not in range(len(widths)):
+        raise ValueError(
+            f"share={share}, n_clusters={n_clusters}, view={view}; expected a share of at most 1, "
+            f"at least 2 clusters and a view from 0 to {len(widths) - 1}"
+        )
+    rng = np.random.default_rng(random_state)
+    target = rng.permutation(np.arange(n_samples) % n_clusters)
+    conflicts = np.zeros((n_samples, len(widths)), dtype=bool)
+    conflicts[rng.permutation(n_samples)[: round(share * n_samples)], view] = True
+    seen = (target + rng.integers(1, n_clusters, n_samples)) % n_clusters
+    followed = [np.where(column, seen, target) for column in conflicts.T]
+    views = _gaussian_views(rng, followed, n_clusters, widths, spread, separation)
+    return _record("conflict", views, target, n_clusters, conflicts)
+
+
+def make_moon_views(
+    n_samples: int = 300,
+    *,
+    n_views: int = 2,
+    width: int = 6,
+    noise: float = 0.05,
+    random_state: int | None = None,
+) -> MultiViewData:
+    """Two interleaved half circles, drawn anew and turned into `width` dimensions in every view."""
+    check_integer("n_views", n_views, 1)
+    _check(n_samples, 2, (width,))
+    rng = np.random.default_rng(random_state)
+    _, moon = make_moons(n_samples, shuffle=False)
+    order = rng.permutation(n_samples)
+    views = []
+    for _ in range(n_views):
+        plane, _ = make_moons(n_samples, shuffle=False)
+        axes = np.linalg.qr(rng.standard_normal((max(width, 2), 2)))[0][:width]
+        scatter = noise * rng.standard_normal((n_samples, width))
+        views.append((plane @ axes.T + scatter)[order])
+    return _record("moons", views, moon[order].astype(np.intp), 2)
+
+
+def _gaussian_views(
+    rng: np.random.Generator,
+    followed: Sequence[IntArray],
+    n_clusters: int,
+    widths: Sequence[int],
+    spread: float,
+    separation: float,
+) -> list[FloatArray]:
+    """One matrix a view, its samples around the centres of the clusters they follow there."""
+    views = []
+    for cluster, width in zip(followed, widths, strict=True):
+        # Two such centres are sqrt(2 width) apart on average.
+        centres = rng.standard_normal((n_clusters, width)) * separation / np.sqrt(2 * width)
+        views.append(centres[cluster] + spread * rng.standard_normal((len(cluster), width)))
+    return views
+
+
+def _check(n_samples: int, n_clusters: int, widths: Sequence[int]) -> None:
+    check_integer("n_clusters", n_clusters, 1)
+    check_integer("n_samples", n_samples, n_clusters)
+    if not widths:
+        raise ValueError("widths is empty; expected the number of features of each view")
+    for width in widths:
+        check_integer("width", width, 1)
+
+
+def _record(
+    name: str,
+    views: list[FloatArray],
+    target: IntArray,
+    n_clusters: int,
+    conflicts: np.ndarray[tuple[int, int], np.dtype[np.bool_]] | None = None,
+) -> MultiViewData:
+    return MultiViewData(
+        name=name,
+        views={f"view{v}": view for v, view in enumerate(views)},
+        target=target,
+        target_names=tuple(f"cluster {c}" for c in range(n_clusters)),
+        description=f"generated: {name}",
+        conflicts=conflicts,
+    )
