@@ -173,7 +173,8 @@ def fuse(
         np.fill_diagonal(B, beta)
         penalty = sum(B[v, u] * (E[v] * E[u]).sum() for v in range(V) for u in range(V))
         trace.cost_noreg.append(fit)
-        trace.cost.append(fit + lam * trace.eig_sum_c[-1] + (penalty if split else 0.0))
+        L = np.diag((U + U.T).sum(axis=1) / 2) - (U + U.T) / 2
+        trace.cost.append(fit + lam * np.trace(F.T @ L @ F) + (penalty if split else 0.0))
 
     record(np.full(V, 1 / V))
     for rounds in range(1, max_iter + 1):  # noqa: B007

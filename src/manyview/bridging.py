@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,15 @@ from manyview.scaling import Rows
 _BLOCK_BYTES = 32 * 2**20
 
 
-def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> NDArray[np.intp]:
+@dataclass(frozen=True)
+class Bridges:
+    """Pairs of samples to be joined, and how far apart each pair is."""
+
+    pairs: NDArray[np.intp]
+    gaps: FloatArray
+
+
+def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> Bridges:
     """Pairs of samples that join all pieces into one: a shortest spanning tree between them.
 
     The distance between samples is the sum over views of their squared distance there, in units
@@ -26,15 +35,12 @@ def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> NDArray[np.intp]
     pieces : array of shape (n_samples,)
         Number of each sample's piece.
     views : the normalised rows of every view
-
-    Returns
-    -------
-    bridges : array of shape (n_pieces - 1, 2)
     """
     pieces = pieces.copy()
     norms = [rows.sq_norms() for rows in views]
     scales = [float(norm.mean()) or 1.0 for norm in norms]
-    bridges: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
+    gaps: list[float] = []
     while pieces.max() > 0:  # Boruvka: every piece reaches for its nearest other piece
         gap, partner = _nearest_outside(pieces, views, norms, scales)
         order = np.lexsort((partner, gap, pieces))
@@ -42,19 +48,23 @@ def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> NDArray[np.intp]
         for i in sorted(order[first].tolist(), key=lambda i: float(gap[i])):
             j = int(partner[i])
             if pieces[i] != pieces[j]:
-                bridges.append((i, j))
+                pairs.append((i, j))
+                gaps.append(float(gap[i]))
                 pieces[pieces == pieces[j]] = pieces[i]
         pieces = np.unique(pieces, return_inverse=True)[1]
-    return np.array(bridges, dtype=np.intp).reshape(-1, 2)
+    return Bridges(np.array(pairs, dtype=np.intp).reshape(-1, 2), np.array(gaps))
 
 
-def add_bridges(graph: csr_array, bridges: NDArray[np.intp]) -> csr_array:
-    """Add each bridge, both ways, as heavy as the mean neighbour of its row; rows sum to 1."""
+def add_bridges(graph: csr_array, bridges: Bridges) -> csr_array:
+    """Add each bridge, both ways, to a graph whose rows are then scaled to sum 1.
+
+    A bridge weighs at most as much as the mean neighbour of its row, and less the longer it is, so
+    that the longest are the first to be cut.
+    """
     n = graph.shape[0]
-    i = np.concatenate([bridges[:, 0], bridges[:, 1]])
-    j = np.concatenate([bridges[:, 1], bridges[:, 0]])
-    neighbors = np.diff(graph.indptr)
-    weight = 1.0 / np.maximum(neighbors, 1)[i]
+    i, j = np.concatenate([bridges.pairs, bridges.pairs[:, ::-1]]).T
+    strength = 1.0 / (1.0 + bridges.gaps / (bridges.gaps.mean() or 1.0))
+    weight = np.tile(strength, 2) / np.maximum(np.diff(graph.indptr), 1)[i]
     bridged = csr_array(graph + csr_array((weight, (i, j)), shape=(n, n)))
     sums = bridged.sum(axis=1)
     bridged.data /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(bridged.indptr))

@@ -32,7 +32,7 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
     sq_norms : squared norms of the samples' rows
     """
     nearest, boundary = near.sq_distances[:, :-1], near.sq_distances[:, -1:]
-    columns = near.indices[:, :-1]
+    columns = near.indices[:, :-1].astype(np.int32)
     gain = boundary - nearest
     gain[gain <= TIE * boundary] = 0.0
     if weighting == "adaptive":
@@ -43,7 +43,7 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
         scale = nearest[gain > 0].mean() if (gain > 0).any() else 1.0
         weights = np.where(gain > 0, _weigh(weighting, nearest, products, pairs, scale), 0.0)
     n, k = columns.shape
-    starts = np.arange(0, n * k + 1, k)
+    starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
     return _rows_to_one(csr_array((weights.ravel(), columns.ravel(), starts), shape=(n, n)))
 
 

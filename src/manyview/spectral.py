@@ -17,8 +17,10 @@ from scipy.sparse.linalg import eigsh
 
 from manyview._typing import FloatArray, IntArray
 
-#: Pieces of up to this many samples are solved exactly by LAPACK, larger ones by Lanczos.
-DENSE_LIMIT = 2000
+#: Pieces of up to this many samples are solved densely by LAPACK, larger ones by Lanczos, unless
+#: more than one eigenvector in 20 is wanted: then LAPACK is faster again.
+DENSE_LIMIT = 500
+_DENSE_SHARE = 20
 #: Residuals ||L x - w x|| above this share of the largest degree are reported as not converged.
 _RESIDUAL = 1e-8
 
@@ -71,6 +73,12 @@ def laplacian_spectrum(
     return _assemble(n, n_clusters, n_components, components, values, vectors)
 
 
+def laplacian_trace(graph: csr_array, embedding: FloatArray) -> float:
+    """Tr(F'LF): how much an embedding varies along the edges of a graph."""
+    degrees = np.asarray(graph.sum(axis=1))
+    return float((embedding * (degrees[:, None] * embedding - graph @ embedding)).sum())
+
+
 def _assemble(
     n: int,
     n_clusters: int,
@@ -102,7 +110,7 @@ def _smallest_eigenpairs(
     """The `count` smallest eigenpairs of one connected piece's Laplacian."""
     n = block.shape[0]
     degrees = np.asarray(block.sum(axis=1))
-    if n <= dense_limit or count > n // 3:
+    if n <= dense_limit or count > n // _DENSE_SHARE:
         dense = -block.toarray()
         dense[np.diag_indices(n)] += degrees
         kwargs = {"subset_by_index": (0, count - 1), "overwrite_a": True, "check_finite": False}
@@ -113,7 +121,8 @@ def _smallest_eigenpairs(
     # The smallest eigenvalues of L are the largest of shift I - L: no linear systems to solve.
     shift = 2.0 * float(degrees.max())
     flipped = csr_array(block + diags_array(shift - degrees))
-    w, x = eigsh(flipped, count, which="LA", tol=0, v0=rng.standard_normal(n))
+    start = rng.standard_normal(n)
+    w, x = eigsh(flipped, count, which="LA", tol=0, ncv=max(3 * count, 20), v0=start)
     w, x = shift - w[::-1], x[:, ::-1]
     residual = np.linalg.norm(shift * x - flipped @ x - w * x, axis=0).max()
     if residual > _RESIDUAL * shift:

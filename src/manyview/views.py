@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
+from manyview._checks import check_integer
 from manyview._typing import Matrix
 
 
@@ -57,16 +58,16 @@ def views_from_tables(tables: Mapping[Any, Any] | Sequence[Any]) -> Views:
     return views
 
 
-def views_from_matrix(X: Matrix, widths: Sequence[int] | None) -> Views:
+def views_from_matrix(X: Matrix, widths: Any = None) -> Views:
     """Cut one checked matrix into views of the given widths, left to right."""
     if widths is None:
         views = Views(("view0",), (X,))
     else:
-        widths = list(widths)
-        if not widths or min(widths) < 1 or sum(widths) != X.shape[1]:
+        listed = isinstance(widths, Iterable) and not isinstance(widths, str)
+        widths = [check_integer("width in views", width, 1) for width in widths] if listed else []
+        if sum(widths) != X.shape[1]:
             raise ValueError(
-                f"views={widths}; expected positive widths that add up to the "
-                f"{X.shape[1]} columns of X"
+                f"views={widths}; expected widths that add up to the {X.shape[1]} columns of X"
             )
         ends = np.cumsum(widths)
         parts = tuple(X[:, end - width : end] for end, width in zip(ends, widths, strict=True))

@@ -155,7 +155,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             stacklevel=4,
         )
         bridges = closest_bridges(pieces, rows)
-        return ViewGraphs(tuple(add_bridges(graph, bridges) for graph in graphs), bridges)
+        return ViewGraphs(tuple(add_bridges(graph, bridges) for graph in graphs), bridges.pairs)
 
 
 def _checked_graph(matrix: Matrix, name: str) -> Matrix:

@@ -17,7 +17,7 @@ from manyview import _kernels
 from manyview._log import logger
 from manyview._typing import FloatArray
 from manyview.graphs import GraphStack
-from manyview.spectral import Spectrum, laplacian_spectrum
+from manyview.spectral import Spectrum, laplacian_spectrum, laplacian_trace
 
 UPDATES = ("published", "paper", "exact")
 # Beyond these, lambda has long ceased to change anything but the exponent.
@@ -108,7 +108,7 @@ def fuse(
     history: list[Round] = []
 
     def record(number: int) -> None:
-        fit, total = objective(stack, U, A, alpha, lambda_, spectrum, penalty)
+        fit, total = objective(stack, U, A, F, alpha, lambda_, penalty)
         history.append(
             Round(
                 round=number,
@@ -232,14 +232,14 @@ def objective(
     stack: GraphStack,
     U: FloatArray,
     A: FloatArray,
+    F: FloatArray,
     alpha: FloatArray,
     lambda_: float,
-    spectrum: Spectrum,
     penalty: Penalty | None,
 ) -> tuple[float, float]:
     """The objective without and with its penalties; see `Round`."""
     fit = float(alpha @ _kernels.row_misfits(stack.indptr, U, A).sum(axis=0))
-    total = fit + lambda_ * spectrum.sum_c
+    total = fit + lambda_ * laplacian_trace(symmetric(stack, U), F)
     if penalty is not None:
         products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A).sum(axis=0)
         total += float((penalty.matrix(len(alpha)) * products).sum())

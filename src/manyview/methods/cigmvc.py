@@ -59,7 +59,7 @@ class CIGMVC(GraphFusion):
     tol : float, default=1e-10
         Sums of Laplacian eigenvalues below this are taken for 0.
     random_state : int, RandomState instance or None, default=None
-        Seed of the eigen-solver's start vectors (more than 2,000 samples) and of k-means (a loop
+        Seed of the eigen-solver's start vectors (more than 500 samples) and of k-means (a loop
         that did not converge).
     verbose : int, default=0
         Log each stage and round if positive.

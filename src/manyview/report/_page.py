@@ -1,0 +1,67 @@
+"""A page from sections of text, tables and figures."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manyview._version import __version__
+
+# Figures are drawn in this colour where the page's own text colour is meant.
+_INK = "#010203"
+
+
+@dataclass(frozen=True)
+class Table:
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, a paragraph, and a table or figures (SVG text, with a caption each)."""
+
+    title: str
+    text: str = ""
+    table: Table | None = None
+    figures: Sequence[tuple[str, str]] = ()
+
+
+def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
+    """The page as HTML; every text is escaped, figures are taken as they are."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("manyview", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("page.html.j2")
+    return template.render(title=title, subtitle=subtitle, sections=sections, version=__version__)
+
+
+def figure_svg(draw: Callable[[Any], Any], width: float = 5.2, height: float = 3.6) -> str:
+    """What `draw` puts on an Axes, as SVG that takes the page's text colour."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    ink = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
+    style: Any = dict.fromkeys(ink, _INK) | {
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "manyview",  # the same figure gives the same file
+    }
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure.add_subplot())
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", transparent=True, dpi=150, metadata={"Date": None})
+    svg = stream.getvalue()
+    return svg[svg.index("<svg") :].replace(_INK, "currentColor")

@@ -1,0 +1,175 @@
+"""Bad and borderline input: one clear error that names it, or a defined result."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview import CIGMVC, GBS
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((60, 8))
+Y = rng.standard_normal((60, 5))
+
+
+def spoiled(value):
+    bad = X.copy()
+    bad[4, 2] = value
+    return bad
+
+
+def with_nan_in_sparse():
+    bad = sparse.csr_array(X)
+    bad.data[100] = np.nan
+    return bad
+
+
+ERRORS = {
+    "k too large": ({"n_neighbors": 59}, {"text": X, "links": Y},
+        "n_neighbors=59, but view 'text' has n_samples=60; expected 1 to 58"),
+    "k no integer": ({"n_neighbors": 2.5}, [X],
+        "n_neighbors=2.5; expected an integer of at least 1"),
+    "k a word": ({"n_neighbors": "few"}, [X],
+        "n_neighbors='few'; expected one of 'auto', 'all'"),
+    "adaptive and complete": ({"n_neighbors": "all"}, [X],
+        "n_neighbors='all' with graph='adaptive'; expected a number of neighbours"),
+    "too many clusters": ({"n_clusters": 61}, [X],
+        "n_clusters=61, but there are 60 samples; expected 1 to 60"),
+    "no clusters": ({"n_clusters": 0}, [X], "n_clusters=0; expected an integer of at least 1"),
+    "clusters yes": ({"n_clusters": True}, [X], "n_clusters=True; expected an integer"),
+    "unknown graph": ({"graph": "knn"}, [X], "graph='knn'; expected one of 'adaptive', 'binary'"),
+    "unknown normalisation": ({"normalize": "l1"}, [X], "normalize='l1'; expected one of 'auto'"),
+    "unknown updates": ({"updates": "fast"}, [X], "updates='fast'; expected one of 'published'"),
+    "lambda 0": ({"lambda_init": 0}, [X], "lambda_init=0; expected a finite number above 0"),
+    "lambda inf": ({"lambda_init": np.inf}, [X], "lambda_init=inf; expected a finite number"),
+    "tol nan": ({"tol": float("nan")}, [X], "tol=nan; expected a finite number above 0"),
+    "no rounds": ({"max_iter": 0}, [X], "max_iter=0; expected an integer of at least 1"),
+    "row numbers": ({}, {"text": X, "links": Y[:50]},
+        "views differ in their number of rows: 'text' has 60, 'links' has 50; expected the same"),
+    "NaN": ({}, {"text": X, "links": spoiled(np.nan)},
+        "view 'links' contains NaN or infinity in 1 place(s), the first in row 4, column 2"),
+    "infinity": ({}, [spoiled(-np.inf)], "view 'view0' contains NaN or infinity in 1 place(s)"),
+    "NaN, sparse": ({}, [Y, with_nan_in_sparse()],
+        "view 'view1' contains NaN or infinity in 1 place(s), the first in row 12, column 4"),
+    "NaN, one matrix": ({"views": [3, 5]}, spoiled(np.nan),
+        "view 'view0' contains NaN or infinity in 1 place(s), the first in row 4, column 2"),
+    "strings": ({}, {"text": np.array([["a", "b"]] * 60)},
+        "view 'text' is not a table of numbers: could not convert string to float"),
+    "complex": ({}, [X + 1j], "view 'view0' is not a table of numbers: Complex data not supported"),
+    "no columns": ({}, [X, np.empty((60, 0))], "view 'view1' is empty, its shape is (60, 0)"),
+    "no rows": ({}, [np.empty((0, 3))], "view 'view0' is empty, its shape is (0, 3)"),
+    "no views": ({}, [], "got no views; expected at least one 2-D table"),
+    "1-D view": ({}, [X, Y[:, 0]], "view 'view1' has 1 dimension(s); expected a 2-D table"),
+    "3-D view": ({}, [np.zeros((2, 3, 4))], "view 'view0' has 3 dimension(s); expected a 2-D"),
+    "3-D array": ({}, np.zeros((2, 3, 4)), "Found array with dim 3"),
+    "names": ({}, {1: X, "1": Y}, "view names [1, '1'] are not distinct as text"),
+    "widths": ({"views": [3, 4]}, X, "views=[3, 4]; expected widths that add up to the 8 columns"),
+    "width 0": ({"views": [0, 8]}, X, "width in views=0; expected an integer of at least 1"),
+    "widths a number": ({"views": 8}, X, "expected widths that add up to the 8 columns of X"),
+    "widths and tables": ({"views": [8]}, [X],
+        "views=[8] cuts one matrix into views, but X is already 1 tables"),
+    "one column": ({"normalize": "zscore"}, [Y, X[:, :1]],
+        "view 'view1' has n_features=1, and z-scoring each sample over its features"),
+    "one sample": ({"n_clusters": 1}, [X[:1]], "n_samples=1; expected at least 2 samples"),
+    "two samples": ({"n_clusters": 1}, [X[:2]],
+        "n_neighbors=1, but view 'view0' has n_samples=2; expected at least 3 samples"),
+    "not square": ({"graph": "precomputed"}, [X], "view 'view0' has shape (60, 8); expected"),
+    "negative": ({"graph": "precomputed"}, [-np.eye(60)],
+        "view 'view0' has a negative similarity (-1); expected none below 0"),
+    "pieces": ({"graph": "precomputed"}, [np.kron(np.eye(5), np.ones((12, 12)))],
+        "n_clusters=3, but the precomputed graphs together have 5 connected components"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [CIGMVC, GBS])
+@pytest.mark.parametrize("case", ERRORS)
+def test_one_clear_error(method, case):
+    parameters, views, message = ERRORS[case]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        method(**{"n_clusters": 3} | parameters).fit(views)
+
+
+@pytest.mark.parametrize("updates", ["published", "paper", "exact"])
+def test_gamma_that_leaves_no_minimum(updates):
+    with pytest.raises(ValueError, match=r"gamma=5 is too large for beta=0.1: .*expected gamma"):
+        CIGMVC(3, beta=0.1, gamma=5, updates=updates).fit([X, Y])
+    CIGMVC(3, beta=5, gamma=5, updates=updates).fit([X, Y])  # fine: beta holds it
+
+
+@pytest.mark.parametrize("name", ["beta", "gamma"])
+def test_negative_prices(name):
+    with pytest.raises(ValueError, match=f"{name}=-1; expected a finite number of at least 0"):
+        CIGMVC(3, **{name: -1}).fit([X, Y])
+
+
+def test_complete_graphs_are_for_small_data(monkeypatch):
+    monkeypatch.setattr("manyview.methods._base.COMPLETE_LIMIT", 50)
+    with pytest.raises(ValueError, match="view 'view0' has 60 samples and a complete graph"):
+        GBS(3, graph="binary", n_neighbors="all").fit([X])
+
+
+def says_nothing(view):
+    return f"view '{view}' says nothing about any sample"
+
+
+BORDERLINE = {  # views, parameters, warnings in order
+    "one column": ([X[:, :1], Y], {}, []),
+    "one view": ([X], {}, []),
+    "one cluster": ([X, Y], {"n_clusters": 1}, []),
+    "k = N - 2": ([X, Y], {"n_neighbors": 58}, []),
+    "N = C": ([X, Y], {"n_clusters": 60}, ["labels come from k-means"]),
+    "C > N / 2": ([X, Y], {"n_clusters": 40}, ["labels come from k-means"]),
+    "few samples": ([X[:6], Y[:6]], {"n_clusters": 2}, []),
+    "every sample twice": ([np.repeat(X[:30], 2, axis=0), np.repeat(Y[:30], 2, axis=0)], {}, []),
+    "three samples 20 times": (
+        [np.repeat(X[:3], 20, axis=0), np.repeat(Y[:3], 20, axis=0)], {},
+        [says_nothing("view0"), says_nothing("view1"), "60 connected components"],
+    ),
+    "six samples ten times": ([np.repeat(X[:6], 10, axis=0)], {}, ["6 connected components"]),
+    "half the rows constant": ([np.where(np.arange(60)[:, None] < 30, 1.0, X), Y], {}, []),
+    "a constant view": ([np.ones((60, 8)), Y], {}, [says_nothing("view0")]),
+    "two columns, z-scored": ([X[:, :2], Y], {"normalize": "zscore"}, [says_nothing("view0")]),
+    "nothing but constants": (
+        [np.ones((60, 8)), np.zeros((60, 5))], {},
+        [says_nothing("view0"), says_nothing("view1"), "60 connected components", "k-means"],
+    ),
+    "an empty sparse view": ([sparse.csr_array((60, 50)), Y], {}, [says_nothing("view0")]),
+    "booleans": ([X > 0, Y > 0], {}, []),
+    "integers": ([(X * 10).astype(np.int8), Y], {}, []),
+    "extreme scales": ([X * 1e300, Y * 1e-300], {}, []),
+    "extreme scales as they are": ([X * 1e300, Y * 1e-300], {"normalize": None}, []),
+    "far from the origin": ([X + 1e9, Y - 1e9], {"normalize": None}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [CIGMVC, GBS])
+@pytest.mark.parametrize("case", BORDERLINE)
+def test_defined_result(method, case):
+    views, parameters, expected = BORDERLINE[case]
+    parameters = {"n_clusters": 3, "random_state": 0} | parameters
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = method(**parameters).fit(views)
+    messages = [str(entry.message) for entry in caught]
+    assert len(messages) == len(expected), messages
+    for message, part in zip(messages, expected, strict=True):
+        assert part in message
+    assert set(model.labels_) == set(range(parameters["n_clusters"]))
+    assert np.isfinite(model.view_weights_).all()
+    assert np.isfinite(model.embedding_).all()
+    assert np.isfinite(model.unified_graph_.data).all()
+    converged_quietly = not any(entry.category is ConvergenceWarning for entry in caught)
+    assert model.converged_ == converged_quietly
+
+
+@pytest.mark.parametrize("method", [CIGMVC, GBS])
+def test_an_eigenvalue_test_passed_without_the_components_is_completed(method, monkeypatch):
+    """Links too faint for the eigenvalues to show still join components: never pass that over."""
+    with pytest.warns(ConvergenceWarning, match="labels come from k-means"):
+        model = method(3, tol=1.0, random_state=0).fit([X, Y])
+    assert model.stop_reason_ in ("components", "max_iter")
+    assert set(model.labels_) == {0, 1, 2}
+    assert not model.converged_

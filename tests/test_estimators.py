@@ -1,0 +1,251 @@
+"""The estimators as scikit-learn users meet them: input forms, conventions, results."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from manyview import CIGMVC, GBS, datasets
+from manyview.metrics import adjusted_rand, clustering_accuracy
+
+BOTH = pytest.mark.parametrize("method", [CIGMVC, GBS])
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.make_blob_views(90, 3, widths=(6, 4, 5), separation=6, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def tables(data):
+    return list(data.views.values())
+
+
+@BOTH
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_check_estimator(method):
+    results = check_estimator(method(), on_skip=None)
+    assert len(results) > 40
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {
+        "check_array_api_input"
+    }
+
+
+FORMS = {
+    "tuple": tuple,
+    "dict": lambda tables: dict(zip("abc", tables, strict=True)),
+    "nested lists": lambda tables: [table.tolist() for table in tables],
+    "csr_array": lambda tables: [sparse.csr_array(table) for table in tables],
+    "csc_matrix": lambda tables: [sparse.csc_matrix(table) for table in tables],
+    "coo_array": lambda tables: [sparse.coo_array(table) for table in tables],
+    "dok_array": lambda tables: [sparse.dok_array(table) for table in tables],
+    "mixed": lambda tables: [tables[0], sparse.csr_array(tables[1]), pd.DataFrame(tables[2])],
+    "pandas": lambda tables: [pd.DataFrame(table) for table in tables],
+    "polars": lambda tables: [pl.DataFrame(table) for table in tables],
+    "fortran": lambda tables: [np.asfortranarray(table) for table in tables],
+    "strided": lambda tables: [np.repeat(table, 2, axis=1)[:, ::2] for table in tables],
+}
+
+
+@BOTH
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_input_gives_the_same_result(method, form, tables):
+    expected = method(3).fit(tables)
+    model = method(3).fit(FORMS[form](tables))
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert abs(model.unified_graph_ - expected.unified_graph_).max() < 1e-9
+    assert model.n_features_in_ == 15
+    names = ("a", "b", "c") if form == "dict" else ("view0", "view1", "view2")
+    assert model.view_names_ == names
+
+
+@BOTH
+@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_one_matrix_with_widths(method, wrap, tables):
+    X = wrap(np.hstack(tables))
+    model = method(3, views=[6, 4, 5]).fit(X)
+    np.testing.assert_array_equal(model.labels_, method(3).fit(tables).labels_)
+    assert model.n_features_in_ == 15
+
+
+def test_feature_names_are_kept_and_forgotten(tables):
+    frame = pd.DataFrame(np.hstack(tables)).add_prefix("f")
+    model = GBS(3, views=[6, 4, 5]).fit(frame)
+    assert model.feature_names_in_[0] == "f0"
+    model.set_params(views=None).fit(tables)
+    assert not hasattr(model, "feature_names_in_")
+
+
+@BOTH
+def test_input_is_never_changed(method, tables):
+    given = [
+        tables[0].copy(),
+        sparse.csr_array(tables[1]),
+        sparse.random_array((90, 30), density=0.2, format="coo", rng=0),
+    ]
+    given[0].setflags(write=False)
+    before = [table.copy() for table in given]
+    with_duplicates = sparse.csr_array(
+        (tables[2].ravel(), np.tile([0, 0, 1, 1, 2], 90), np.arange(0, 451, 5)), shape=(90, 3)
+    )
+    method(3).fit([*given, with_duplicates])
+    for table, old in zip(given, before, strict=True):
+        assert abs(table - old).max() == 0
+    assert with_duplicates.nnz == 450
+
+
+@BOTH
+def test_everything_learned_is_there(method, data):
+    model = method(3).fit(data.views)
+    n, V = 90, 3
+    assert model.labels_.shape == (n,)
+    assert model.labels_.dtype.kind == "i"
+    assert set(model.labels_) == {0, 1, 2}
+    assert model.labels_[0] == 0  # numbered by first samples
+    assert model.unified_graph_.shape == (n, n)
+    assert model.view_weights_.shape == (V,)
+    assert model.embedding_.shape == (n, 3)
+    assert model.n_iter_ == len(model.history_) - 1
+    assert model.converged_
+    assert model.stop_reason_ == "components"
+    assert model.bridges_.shape == (0, 2)
+    for S, A, E in zip(
+        model.view_graphs_, model.consistent_graphs_, model.inconsistent_graphs_, strict=True
+    ):
+        assert sparse.issparse(S)
+        assert A.data.min() > 0
+        assert abs(A + E - S).max() < 1e-15
+        assert (E.nnz > 0) == (method is CIGMVC)
+    last = model.history_[-1]
+    assert (last.round, last.n_components) == (model.n_iter_, 3)
+    assert last.view_weights == tuple(model.view_weights_)
+    table = pd.DataFrame(model.history_)
+    assert {"objective", "objective_without_penalties", "lambda_", "seconds"} <= set(table)
+    assert table.seconds.is_monotonic_increasing
+    assert adjusted_rand(data.target, model.labels_) == 1
+
+
+@BOTH
+def test_pipeline_clone_and_grid_search(method, data, tables):
+    X = np.hstack(tables)
+    pipeline = make_pipeline(StandardScaler(), method(3, views=[6, 4, 5]))
+    assert clustering_accuracy(data.target, pipeline.fit_predict(X)) > 0.9
+    copy = clone(method(3, n_neighbors=7, graph="heat", views=[6, 4, 5]))
+    assert copy.get_params() == method(3, n_neighbors=7, graph="heat", views=[6, 4, 5]).get_params()
+
+    def score(model, X, y):
+        return adjusted_rand(y, model.fit_predict(X))
+
+    search = GridSearchCV(copy, {"n_neighbors": [5, 7], "n_clusters": [2, 3]}, scoring=score, cv=2)
+    search.fit(X, data.target)
+    assert search.best_params_["n_clusters"] == 3
+
+
+@BOTH
+def test_precomputed_graphs(method, data):
+    expected = method(3).fit(data.views)
+    for wrap in (sparse.csr_array, sparse.csr_array.toarray):
+        graphs = [wrap(graph) for graph in expected.view_graphs_]
+        model = method(3, graph="precomputed").fit(graphs)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert abs(model.unified_graph_ - expected.unified_graph_).max() < 1e-12
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"graph": "binary"},
+        {"graph": "cosine", "n_neighbors": 5},
+        {"graph": "heat"},
+        {"graph": "cosine", "n_neighbors": "all"},
+        {"normalize": "unit"},
+        {"normalize": None},
+        {"updates": "exact"},
+        {"updates": "paper"},
+        {"lambda_init": 0.1},
+    ],
+)
+def test_parameters_reach_the_method(method, data, parameters):
+    model = method(3, **parameters).fit(data.views)
+    plain = method(3).fit(data.views)
+    assert adjusted_rand(data.target, model.labels_) > 0.9
+    if not (method is GBS and parameters == {"updates": "paper"}):
+        same_history = [r.objective for r in model.history_] == [
+            r.objective for r in plain.history_
+        ]
+        assert not same_history
+
+
+@BOTH
+def test_same_seed_same_result_whatever_the_threads(method):
+    import numba
+
+    data = datasets.make_blob_views(700, 4, separation=3, random_state=0)  # Lanczos at this size
+    threads = numba.get_num_threads()
+    try:
+        results = []
+        for count in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+            numba.set_num_threads(count)
+            results.append(method(4, random_state=3).fit(data.views))
+    finally:
+        numba.set_num_threads(threads)
+    np.testing.assert_array_equal(results[0].labels_, results[1].labels_)
+    np.testing.assert_array_equal(
+        results[0].unified_graph_.toarray(), results[1].unified_graph_.toarray()
+    )
+
+
+@BOTH
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_a_loop_cut_short_is_completed_and_says_so(method, data, max_iter):
+    views = datasets.make_blob_views(100, 4, separation=2, random_state=0).views
+    with pytest.warns(ConvergenceWarning, match=f"after {max_iter} rounds .*n_clusters=4"):
+        model = method(4, max_iter=max_iter, random_state=0).fit(views)
+    assert set(model.labels_) == {0, 1, 2, 3}
+    assert not model.converged_
+    assert model.stop_reason_ == "max_iter"
+
+
+@BOTH
+def test_too_many_pieces_are_bridged_and_it_says_so(method, rng):
+    centres = np.array([0, 50, 300])
+    X = np.concatenate([rng.standard_normal((30, 3)) + centre for centre in centres])
+    with pytest.warns(UserWarning, match="3 connected components, more than n_clusters=2"):
+        model = method(2, normalize=None, n_neighbors=5).fit([X, X[:, :2]])
+    assert model.bridges_.shape == (2, 2)
+    # the two near groups stay together
+    np.testing.assert_array_equal(model.labels_, np.repeat([0, 0, 1], 30))
+
+
+def test_no_dense_matrix_on_the_main_path():
+    """20,000 samples: one dense N x N matrix would take 3.2 GB."""
+    measure = pytest.importorskip("measure")
+    if not measure.CLEAR.exists():
+        pytest.skip("peak memory is read from Linux's /proc")
+    data = datasets.make_blob_views(20_000, 4, widths=(4, 5), separation=12, random_state=0)
+    views = [data.views["view0"], sparse.csr_array(data.views["view1"])]
+    CIGMVC(4).fit([view[:200] for view in views])  # compile first
+    model, growth = measure.peak_growth(lambda: CIGMVC(4, random_state=0).fit(views))
+    assert growth < 0.5e9
+    assert clustering_accuracy(data.target, model.labels_) > 0.95
+
+
+def test_verbose_shows_rounds_and_leaves_no_handler(data, capsys, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("manyview"), "propagate", False)  # as if nobody listened
+    GBS(3, verbose=1).fit(data.views)
+    shown = capsys.readouterr().err
+    assert "view 'view0': a graph of" in shown
+    assert "round 1: " in shown
+    GBS(3).fit(data.views)
+    assert capsys.readouterr().err == ""
+    assert logging.getLogger("manyview").handlers == []

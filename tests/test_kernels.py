@@ -1,0 +1,120 @@
+"""Every compiled kernel against its plain twin."""
+
+import numpy as np
+import oracle
+import pytest
+from scipy.sparse import csr_array
+
+from manyview import _kernels
+from manyview.graphs import stack_graphs
+from manyview.scaling import normalize_rows
+
+
+def dense(stack, values):
+    return stack.matrix(values).toarray()
+
+
+@pytest.fixture
+def problem(rng):
+    """Three random graphs on 40 samples, as a stack and dense, with the state of a round."""
+    graphs = [np.where(rng.random((40, 40)) < 0.15, rng.random((40, 40)), 0) for _ in range(3)]
+    graphs[0][5] = 0  # a row that one view says nothing about
+    for graph in graphs:
+        graph[7] = 0  # and one that no view does
+        np.fill_diagonal(graph, 0)
+    S = np.array(graphs)
+    stack = stack_graphs([csr_array(graph) for graph in graphs])
+    F = np.linalg.qr(rng.standard_normal((40, 4)))[0]
+    alpha = rng.uniform(0.05, 0.3, 3)
+    return stack, S, F, alpha
+
+
+def test_stack_holds_the_graphs_and_their_mirror(problem):
+    stack, S, _, _ = problem
+    for v in range(3):
+        np.testing.assert_array_equal(dense(stack, stack.weights[v]), S[v])
+        np.testing.assert_array_equal(dense(stack, stack.weights[v][stack.mirror]), S[v].T)
+
+
+def test_distances_dense_and_sparse(rng):
+    X = np.where(rng.random((30, 12)) < 0.3, rng.standard_normal((30, 12)), 0.0)
+    X[3] = 0
+    X[4] = 2 * X[5]
+    everyone = np.arange(30)
+    candidates = np.tile(everyone, (30, 1))
+    for how, plain in [
+        ("zscore", oracle.zscore_rows(X)),
+        ("unit", X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)),
+    ]:
+        expected = oracle.squared_distances(plain)
+        for matrix in (X, csr_array(X)):
+            rows = normalize_rows(matrix, how)
+            found = rows.sq_distances(everyone, candidates)
+            np.testing.assert_allclose(found, expected, atol=1e-13)
+            np.testing.assert_allclose(rows.sq_norms(), (plain**2).sum(axis=1), atol=1e-13)
+            np.testing.assert_allclose(rows.inner_products(4, 9), plain[4:9] @ plain.T, atol=1e-13)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_unify(problem, exact):
+    stack, S, F, alpha = problem
+    expected = oracle.update_unified(S, F, alpha, lam=3.0, exact=exact)
+    if exact:
+        shares, pull = alpha / alpha.sum(), 3.0 / (2 * alpha.sum())
+    else:
+        shares, pull = np.full(3, 1 / 3), 1.5 * np.mean(1 / (3 * alpha))
+    U = _kernels.unify(stack.indptr, stack.indices, stack.weights, F, shares, pull)
+    np.testing.assert_allclose(dense(stack, U), expected, atol=1e-13)
+    sums = dense(stack, U).sum(axis=1)
+    np.testing.assert_allclose(np.delete(sums, 7), 1, atol=1e-13)
+    assert sums[7] == 0
+
+
+def test_unify_keeps_rows_full_at_any_lambda(problem):
+    """A huge pull must not swallow the 1 that a row has to share out."""
+    stack, _, F, _ = problem
+    shares = np.full(3, 1 / 3)
+    U = _kernels.unify(stack.indptr, stack.indices, stack.weights, F, shares, 1e100)
+    sums = stack.row_sums(U)
+    np.testing.assert_allclose(np.delete(sums, 7), 1, atol=1e-13)
+
+
+def test_sums_of_squares(problem, rng):
+    stack, S, _, _ = problem
+    U, A = rng.random(stack.weights.shape[1]), stack.weights * rng.random(stack.weights.shape)
+    dense_A = np.array([dense(stack, a) for a in A])
+    misfits = _kernels.row_misfits(stack.indptr, U, A)
+    expected = ((dense(stack, U) - dense_A) ** 2).sum(axis=2).T
+    np.testing.assert_allclose(misfits, expected, atol=1e-12)
+    products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A)
+    E = S - dense_A
+    np.testing.assert_allclose(products, np.einsum("vij,wij->ivw", E, E), atol=1e-12)
+
+
+@pytest.mark.parametrize("updates", ["published", "paper"])
+def test_split_linear(problem, rng, updates):
+    stack, S, _, alpha = problem
+    beta, gamma = 0.01, 0.03
+    U = rng.random(stack.weights.shape[1]) / 10
+    expected = oracle.update_consistent(S, dense(stack, U), alpha, beta, gamma, updates)
+    B = np.full((3, 3), gamma)
+    np.fill_diagonal(B, beta)
+    C = 2 * np.diag(alpha) + B
+    A = _kernels.split_linear(
+        stack.indptr, stack.mirror, stack.weights, U,
+        np.linalg.solve(C, 2 * alpha), np.linalg.solve(C, B), updates == "published",
+    )  # fmt: skip
+    for v in range(3):
+        np.testing.assert_allclose(dense(stack, A[v]), expected[v], atol=1e-13)
+
+
+@pytest.mark.parametrize(("beta", "gamma"), [(0.01, 0.03), (0.2, 0.1), (1e-12, 1e-5)])
+def test_split_exact(problem, rng, beta, gamma):
+    stack, S, _, alpha = problem
+    U = rng.random(stack.weights.shape[1]) / 3
+    expected = oracle.update_consistent(S, dense(stack, U), alpha, beta, gamma, "exact")
+    B = np.full((3, 3), gamma)
+    np.fill_diagonal(B, beta)
+    A = _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, stack.weights)
+    for v in range(3):
+        np.testing.assert_allclose(dense(stack, A[v]), expected[v], atol=1e-12)

@@ -1,0 +1,73 @@
+"""Eigenpairs, components and bridges."""
+
+import numpy as np
+import oracle
+import pytest
+from scipy.sparse import block_diag, csr_array
+
+from manyview.bridging import Bridges, add_bridges, closest_bridges, union_pieces
+from manyview.scaling import normalize_rows
+from manyview.spectral import laplacian_spectrum
+
+
+def random_graph(rng, n, degree=6):
+    G = np.where(rng.random((n, n)) < degree / n, rng.random((n, n)), 0)
+    for i in range(n):  # a ring keeps it in one piece
+        G[i, (i + 1) % n] = 0.1
+    G = (G + G.T) / 2
+    np.fill_diagonal(G, 0)
+    return csr_array(G)
+
+
+@pytest.mark.parametrize("dense_limit", [10_000, 0], ids=["dense", "lanczos"])
+@pytest.mark.parametrize("sizes", [[200], [120, 80], [90, 70, 1, 39], [100, 60, 30, 8, 1, 1]])
+def test_spectrum_equals_the_twin(rng, dense_limit, sizes):
+    """Also in pieces, which are solved one by one; C = 4 lies on either side of their number."""
+    graph = csr_array(block_diag([random_graph(rng, n) for n in sizes]))
+    shuffled = rng.permutation(200)
+    graph = csr_array(graph[shuffled][:, shuffled])
+    found = laplacian_spectrum(graph, 4, rng, dense_limit=dense_limit)
+    w, vectors = oracle.smallest_eigenpairs(graph.toarray())
+    assert found.n_components == len(sizes)
+    assert found.sum_c == pytest.approx(w[:4].sum(), abs=1e-12)
+    assert found.sum_c1 == pytest.approx(w[:5].sum(), abs=1e-12)
+    F = found.embedding
+    np.testing.assert_allclose(F.T @ F, np.eye(4), atol=1e-10)
+    if len(sizes) <= 4:  # else the embedding is not determined
+        np.testing.assert_allclose(F @ F.T, vectors[:, :4] @ vectors[:, :4].T, atol=1e-9)
+
+
+def test_as_many_clusters_as_samples(rng):
+    found = laplacian_spectrum(random_graph(rng, 12), 12, rng)
+    assert np.isinf(found.sum_c1)
+    np.testing.assert_allclose(found.embedding @ found.embedding.T, np.eye(12), atol=1e-12)
+
+
+def test_bridges_are_a_shortest_tree_between_pieces(rng):
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    X = np.concatenate([rng.standard_normal((15, 3)) + 20 * c for c in rng.random((5, 3))])
+    pieces = np.repeat(np.arange(5), 15)
+    order = rng.permutation(75)
+    X, pieces = X[order], pieces[order]
+    rows = [normalize_rows(X, None), normalize_rows(csr_array(X * 7), None)]
+    bridges = closest_bridges(pieces, rows).pairs
+    D = oracle.squared_distances(X)
+    between = np.array([
+        [D[np.ix_(pieces == a, pieces == b)].min() if a != b else 0 for b in range(5)]
+        for a in range(5)
+    ])  # fmt: skip
+    assert bridges.shape == (4, 2)
+    assert (pieces[bridges[:, 0]] != pieces[bridges[:, 1]]).all()
+    expected = minimum_spanning_tree(between).sum()
+    assert D[bridges[:, 0], bridges[:, 1]].sum() == pytest.approx(expected)
+
+
+def test_bridged_graphs_are_in_one_piece(rng):
+    graph = csr_array(block_diag([random_graph(rng, n) for n in (10, 8, 1)]))
+    bridged = add_bridges(graph, Bridges(np.array([[0, 12], [18, 3]]), np.array([1.0, 3.0])))
+    assert union_pieces([graph])[0] == 3
+    assert union_pieces([bridged])[0] == 1
+    np.testing.assert_allclose(bridged.sum(axis=1), 1)
+    assert bridged[18, 3] == 1  # all that row 18 has
+    assert bridged[12, 0] > bridged[3, 18] > 0  # the longer bridge is the weaker
