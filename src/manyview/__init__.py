@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from manyview._version import __version__
 
 if TYPE_CHECKING:
-    from manyview import datasets, metrics
+    from manyview import datasets, metrics, plotting
     from manyview.methods import CIGMVC, GBS
 
-__all__ = ["CIGMVC", "GBS", "__version__", "datasets", "metrics"]
+__all__ = ["CIGMVC", "GBS", "__version__", "datasets", "metrics", "plotting"]
 
 _LAZY = {"CIGMVC": "manyview.methods", "GBS": "manyview.methods"}
 _LAZY_MODULES = ("datasets", "metrics", "plotting")

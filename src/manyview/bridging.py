@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -36,7 +37,6 @@ def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> Bridges:
         Number of each sample's piece.
     views : the normalised rows of every view
     """
-    pieces = pieces.copy()
     norms = [rows.sq_norms() for rows in views]
     scales = [float(norm.mean()) or 1.0 for norm in norms]
     pairs: list[tuple[int, int]] = []
@@ -44,14 +44,14 @@ def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> Bridges:
     while pieces.max() > 0:  # Boruvka: every piece reaches for its nearest other piece
         gap, partner = _nearest_outside(pieces, views, norms, scales)
         order = np.lexsort((partner, gap, pieces))
-        first = np.unique(pieces[order], return_index=True)[1]
-        for i in sorted(order[first].tolist(), key=lambda i: float(gap[i])):
-            j = int(partner[i])
-            if pieces[i] != pieces[j]:
-                pairs.append((i, j))
+        first = order[np.unique(pieces[order], return_index=True)[1]]
+        joined = DisjointSet(range(len(first)))
+        for i in first[np.argsort(gap[first], kind="stable")].tolist():
+            if joined.merge(int(pieces[i]), int(pieces[partner[i]])):
+                pairs.append((i, int(partner[i])))
                 gaps.append(float(gap[i]))
-                pieces[pieces == pieces[j]] = pieces[i]
-        pieces = np.unique(pieces, return_inverse=True)[1]
+        roots = np.array([joined[piece] for piece in range(len(first))])
+        pieces = np.unique(roots[pieces], return_inverse=True)[1]
     return Bridges(np.array(pairs, dtype=np.intp).reshape(-1, 2), np.array(gaps))
 
 

@@ -62,8 +62,11 @@ def _demo(options: argparse.Namespace) -> None:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Table
 
+    from manyview._checks import check_integer
     from manyview.demo import run_demo
 
+    check_integer("seed", options.seed, 0)
+    options.output.mkdir(parents=True, exist_ok=True)  # better now than after the work
     errors = Console(stderr=True)
     columns = (TextColumn("{task.description:28}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:

@@ -17,10 +17,11 @@ from scipy.sparse.linalg import eigsh
 
 from manyview._typing import FloatArray, IntArray
 
-#: Pieces of up to this many samples are solved densely by LAPACK, larger ones by Lanczos, unless
-#: more than one eigenvector in 20 is wanted: then LAPACK is faster again.
+#: Pieces of up to this many samples are solved densely by LAPACK, larger ones by Lanczos.
 DENSE_LIMIT = 500
-_DENSE_SHARE = 20
+#: Up to this many are still solved densely where more than one eigenvector in 20 is wanted: there
+#: LAPACK is the faster one.
+DENSE_LIMIT_MANY = 4000
 #: Residuals ||L x - w x|| above this share of the largest degree are reported as not converged.
 _RESIDUAL = 1e-8
 
@@ -110,7 +111,7 @@ def _smallest_eigenpairs(
     """The `count` smallest eigenpairs of one connected piece's Laplacian."""
     n = block.shape[0]
     degrees = np.asarray(block.sum(axis=1))
-    if n <= dense_limit or count > n // _DENSE_SHARE:
+    if n <= dense_limit or (n <= DENSE_LIMIT_MANY and 20 * count > n):
         dense = -block.toarray()
         dense[np.diag_indices(n)] += degrees
         kwargs = {"subset_by_index": (0, count - 1), "overwrite_a": True, "check_finite": False}
@@ -122,7 +123,7 @@ def _smallest_eigenpairs(
     shift = 2.0 * float(degrees.max())
     flipped = csr_array(block + diags_array(shift - degrees))
     start = rng.standard_normal(n)
-    w, x = eigsh(flipped, count, which="LA", tol=0, ncv=max(3 * count, 20), v0=start)
+    w, x = eigsh(flipped, count, which="LA", tol=0, ncv=min(max(3 * count, 20), n), v0=start)
     w, x = shift - w[::-1], x[:, ::-1]
     residual = np.linalg.norm(shift * x - flipped @ x - w * x, axis=0).max()
     if residual > _RESIDUAL * shift:
