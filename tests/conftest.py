@@ -67,5 +67,11 @@ def shared_data():
 
 
 @pytest.fixture
+def shared_data_or_none(request):
+    """A function: `shared_data`, or None for what does not need it."""
+    return lambda without: None if without else request.getfixturevalue("shared_data")
+
+
+@pytest.fixture
 def rng():
     return np.random.default_rng(0)

@@ -86,7 +86,7 @@ def test_demo_page_in_a_browser(demo, width, scheme):
         ([], "the following arguments are required: COMMAND"),
         (["dance"], "invalid choice: 'dance'"),
         (["demo", "--seed", "x"], "invalid int value: 'x'"),
-        (["demo", "--seed", "-1"], "seed=-1; expected an integer of at least 0"),
+        (["demo", "--seed", "-1"], "seed=-1; expected an integer of at least 0 and at most"),
     ],
 )
 def test_bad_usage_is_one_error_and_exit_code_2(arguments, message, tmp_path):
@@ -104,6 +104,10 @@ def test_an_output_that_cannot_be_made_is_found_before_the_work(tmp_path):
     assert done.stderr.count("\n") == 1
     assert "taken" in done.stderr
     assert (tmp_path / "taken").read_text() == "mine"
+    (tmp_path / "out" / "report.html").mkdir(parents=True)
+    done = run("demo", "--output", tmp_path / "out")
+    assert done.returncode == 2
+    assert "report.html is a folder" in done.stderr
 
 
 def test_a_missing_extra_is_named(monkeypatch, capsys):

@@ -79,6 +79,13 @@ def test_unify_keeps_rows_full_at_any_lambda(problem):
     np.testing.assert_allclose(np.delete(sums, 7), 1, atol=1e-13)
 
 
+def test_steps_from_first():
+    links = np.array([[0, 2], [2, 4], [4, 1], [1, 5], [0, 1]])  # 3 stands alone
+    graph = csr_array((np.ones(5), links.T), shape=(6, 6))
+    graph = csr_array(graph + graph.T)
+    assert _kernels.steps_from_first(graph.indptr, graph.indices) == 2
+
+
 def test_sums_of_squares(problem, rng):
     stack, S, _, _ = problem
     U, A = rng.random(stack.weights.shape[1]), stack.weights * rng.random(stack.weights.shape)

@@ -37,6 +37,31 @@ def test_spectrum_equals_the_twin(rng, dense_limit, sizes):
         np.testing.assert_allclose(F @ F.T, vectors[:, :4] @ vectors[:, :4].T, atol=1e-9)
 
 
+@pytest.mark.parametrize("n", [600, 3000])
+def test_long_graphs(rng, n):
+    """A ring, whose eigenvalues are known, come in pairs and lie close together."""
+    links = np.arange(n), (np.arange(n) + 1) % n
+    ring = csr_array((np.ones(n), links), shape=(n, n))
+    found = laplacian_spectrum(csr_array(ring + ring.T), 6, rng)
+    expected = np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(n) / n))
+    assert found.sum_c == pytest.approx(expected[:6].sum(), rel=1e-6)
+    assert found.sum_c1 == pytest.approx(expected[:7].sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("dense_limit", [10_000, 0], ids=["dense", "lanczos"])
+@pytest.mark.parametrize("sizes", [[200], [90, 70, 1, 39]])
+def test_normalised_spectrum_equals_the_twin(rng, dense_limit, sizes):
+    graph = csr_array(block_diag([random_graph(rng, n) for n in sizes]))
+    found = laplacian_spectrum(graph, 4, rng, normalized=True, dense_limit=dense_limit)
+    M = graph.toarray()
+    d = M.sum(axis=1)
+    root = np.where(d > 0, 1 / np.sqrt(np.where(d > 0, d, 1)), 0)
+    w, vectors = np.linalg.eigh(np.diag((d > 0) * 1.0) - root[:, None] * M * root)
+    assert found.sum_c1 == pytest.approx(w[:5].sum(), abs=1e-12)
+    F = found.embedding
+    np.testing.assert_allclose(F @ F.T, vectors[:, :4] @ vectors[:, :4].T, atol=1e-9)
+
+
 def test_as_many_clusters_as_samples(rng):
     found = laplacian_spectrum(random_graph(rng, 12), 12, rng)
     assert np.isinf(found.sum_c1)

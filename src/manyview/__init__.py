@@ -10,18 +10,52 @@ from manyview._version import __version__
 
 if TYPE_CHECKING:
     from manyview import datasets, metrics, plotting
-    from manyview.methods import CIGMVC, GBS
+    from manyview.methods import (
+        CIGMVC,
+        GBS,
+        MCGL,
+        MGL,
+        MSC,
+        CoregSC,
+        SpectralAverage,
+        SpectralConcat,
+        SpectralView,
+    )
 
-__all__ = ["CIGMVC", "GBS", "__version__", "datasets", "metrics", "plotting"]
+_METHODS = (
+    "CIGMVC",
+    "GBS",
+    "MCGL",
+    "MGL",
+    "MSC",
+    "CoregSC",
+    "SpectralAverage",
+    "SpectralConcat",
+    "SpectralView",
+)
+_MODULES = ("datasets", "metrics", "plotting")
 
-_LAZY = {"CIGMVC": "manyview.methods", "GBS": "manyview.methods"}
-_LAZY_MODULES = ("datasets", "metrics", "plotting")
+__all__ = [
+    "CIGMVC",
+    "GBS",
+    "MCGL",
+    "MGL",
+    "MSC",
+    "CoregSC",
+    "SpectralAverage",
+    "SpectralConcat",
+    "SpectralView",
+    "__version__",
+    "datasets",
+    "metrics",
+    "plotting",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    if name in _LAZY_MODULES:
+    if name in _METHODS:
+        return getattr(import_module("manyview.methods"), name)
+    if name in _MODULES:
         return import_module(f"manyview.{name}")
     raise AttributeError(f"module 'manyview' has no attribute {name!r}")
 

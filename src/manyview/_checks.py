@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 
-def check_integer(name: str, value: Any, low: int) -> int:
-    """`value` as an int of at least `low`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
-        raise ValueError(f"{name}={value!r}; expected an integer of at least {low}")
+def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """`value` as an int of at least `low` and at most `high`."""
+    number = isinstance(value, Integral) and not isinstance(value, bool)
+    if not number or value < low or (high is not None and value > high):
+        above = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}={value!r}; expected an integer of at least {low}{above}")
     return int(value)
 
 
 def check_real(name: str, value: Any, low: float, *, above: bool = False) -> float:
     """`value` as a finite float of at least `low`, or strictly above it."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    fits = number and (value > low if above else value >= low) and value < float("inf")
-    if not fits:
+    try:
+        result = float(value) if number else math.nan
+    except OverflowError:
+        result = math.inf
+    if not (math.isfinite(result) and (result > low if above else result >= low)):
         bound = "above" if above else "of at least"
         raise ValueError(f"{name}={value!r}; expected a finite number {bound} {low:g}")
-    return float(value)
+    return result
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
     if not (value is None or isinstance(value, str)) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name}={value!r}; expected one of {listed}")
+
+
+def check_verbose(value: Any) -> None:
+    if not isinstance(value, Integral):
+        raise ValueError(f"verbose={value!r}; expected an integer, or True or False")

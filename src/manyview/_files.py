@@ -7,6 +7,15 @@ import tempfile
 from pathlib import Path
 
 
+def check_writable(path: Path) -> None:
+    """Raise what writing to `path` would raise, before the work that makes its content."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; expected a file, or none yet")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=path.parent):
+        pass
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a text file so that at every moment the old one or the new one is there, entire."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -248,3 +248,24 @@ def split_exact(
                 if moved <= 1e-15:
                     break
     return out
+
+
+@njit(cache=True)
+def steps_from_first(indptr: IntArray, indices: IntArray) -> int:
+    """Steps from sample 0 to the farthest sample it is connected with, breadth first."""
+    steps = np.full(len(indptr) - 1, -1)
+    queue = np.empty(len(steps), np.int64)
+    steps[0] = 0
+    queue[0] = 0
+    filled = 1
+    read = 0
+    while read < filled:
+        i = queue[read]
+        read += 1
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if steps[j] < 0:
+                steps[j] = steps[i] + 1
+                queue[filled] = j
+                filled += 1
+    return int(steps.max())

@@ -6,12 +6,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from manyview._checks import check_verbose
+
 logger = logging.getLogger("manyview")
 
 
 @contextmanager
 def verbosity(verbose: int) -> Iterator[None]:
     """Let progress through while `verbose` is positive, to stderr if nobody else listens."""
+    check_verbose(verbose)
     if verbose <= 0:
         yield
         return

@@ -63,10 +63,11 @@ def _demo(options: argparse.Namespace) -> None:
     from rich.table import Table
 
     from manyview._checks import check_integer
+    from manyview._files import check_writable
     from manyview.demo import run_demo
 
-    check_integer("seed", options.seed, 0)
-    options.output.mkdir(parents=True, exist_ok=True)  # better now than after the work
+    check_integer("seed", options.seed, 0, 2**32 - 1)
+    check_writable(options.output / "report.html")  # better now than after the work
     errors = Console(stderr=True)
     columns = (TextColumn("{task.description:28}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
@@ -78,7 +79,7 @@ def _demo(options: argparse.Namespace) -> None:
         results, path = run_demo(options.output, options.seed, show)
     table = Table(title="Handwritten digits: 1,797 images, 10 clusters", caption=results.note)
     for number, column in enumerate(results.columns):
-        table.add_column(column, justify="right" if number > 1 else "left")
+        table.add_column(column, justify="right" if number > 1 else "left", overflow="fold")
     for row in results.rows:
         table.add_row(*row)
     console = Console()

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from manyview._typing import FloatArray, IntArray
-from manyview.scaling import DenseRows, Rows, SparseRows
+from manyview.scaling import DenseRows, Rows
 
 # Distances within this share of each other are equal up to rounding.
 TIE = 1e-12
@@ -43,29 +43,29 @@ def nearest(rows: Rows, m: int) -> Neighbors:
     n = rows.n_samples
     proposed = min(n - 1, m + _SPARE_CANDIDATES)
     if isinstance(rows, DenseRows):
-        candidates, sq_size = _dense_candidates(rows, proposed)
+        candidates, sizes = _dense_candidates(rows, proposed)
     else:
-        candidates, sq_size = _sparse_candidates(rows, proposed)
+        candidates, sizes = _blockwise_candidates(rows, proposed)
     candidates.sort(axis=1)
     distances = _distances(rows, np.arange(n), candidates)
     indices, distances = _keep_nearest(candidates, distances, m)
     if proposed < n - 1:
         # Exact duplicates need no second search: nothing is closer than 0.
         last = distances[:, -1]
-        blurred = np.flatnonzero((last > 0) & (last <= _BLUR * sq_size))
+        blurred = np.flatnonzero((last > 0) & (last <= _BLUR * sizes))
         _search_again(rows, blurred, indices, distances)
     return Neighbors(indices, distances)
 
 
-def _dense_candidates(rows: DenseRows, m: int) -> tuple[IntArray, float]:
-    """Proposed neighbours, and the squared size of the rows they were found among."""
+def _dense_candidates(rows: DenseRows, m: int) -> tuple[IntArray, FloatArray]:
+    """Proposed neighbours, and the squared norms of the rows they were found among."""
     centred = rows.data - rows.data.mean(axis=0)  # same distances, fewer digits lost in products
     search = NearestNeighbors(n_neighbors=m, algorithm="brute").fit(centred)
     found = np.asarray(search.kneighbors(return_distance=False), dtype=np.intp)
-    return found, float(DenseRows(centred).sq_norms().max())
+    return found, DenseRows(centred).sq_norms()
 
 
-def _sparse_candidates(rows: SparseRows, m: int) -> tuple[IntArray, float]:
+def _blockwise_candidates(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
     """The same by ||y||^2 - 2 x'y in blocks of rows: nothing N x N is ever held."""
     n = rows.n_samples
     norms = rows.sq_norms()
@@ -76,7 +76,7 @@ def _sparse_candidates(rows: SparseRows, m: int) -> tuple[IntArray, float]:
         score = norms - 2 * rows.inner_products(start, stop)
         score[np.arange(stop - start), np.arange(start, stop)] = np.inf
         found[start:stop] = np.argpartition(score, m - 1, axis=1)[:, :m]
-    return found, float(norms.max())
+    return found, norms
 
 
 def _distances(rows: Rows, targets: IntArray, candidates: IntArray) -> FloatArray:

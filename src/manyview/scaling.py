@@ -6,6 +6,7 @@ z-scored text never becomes a dense table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -38,6 +39,10 @@ class DenseRows:
         from manyview import _kernels
 
         return _kernels.dense_sq_distances(self.data, targets, candidates)
+
+    def row_bytes(self, i: int) -> bytes:
+        """What is the same for equal rows."""
+        return bytes((self.data[i] + 0.0).tobytes())  # -0.0 is 0.0
 
 
 @dataclass(frozen=True)
@@ -76,15 +81,52 @@ class SparseRows:
             targets, candidates,
         )  # fmt: skip
 
+    def row_bytes(self, i: int) -> bytes:
+        own = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
+        filled = self.matrix.data[own] != 0
+        values = self.scale[i] * self.matrix.data[own][filled]
+        columns = self.matrix.indices[own][filled].astype(np.int64)
+        return bytes(columns.tobytes() + values.tobytes() + self.shift[i].tobytes())
+
     def _sums(self) -> FloatArray:
         """Sum over features of scale * x."""
         return np.asarray(self.scale * self.matrix.sum(axis=1))
 
 
-Rows: TypeAlias = DenseRows | SparseRows
+@dataclass(frozen=True)
+class JoinedRows:
+    """Several rows side by side; squared norms and distances are sums over the parts."""
+
+    parts: tuple[DenseRows | SparseRows, ...]
+
+    @property
+    def n_samples(self) -> int:
+        return self.parts[0].n_samples
+
+    def sq_norms(self) -> FloatArray:
+        return np.asarray(sum(part.sq_norms() for part in self.parts))
+
+    def inner_products(self, start: int, stop: int) -> FloatArray:
+        return np.asarray(sum(part.inner_products(start, stop) for part in self.parts))
+
+    def sq_distances(self, targets: IntArray, candidates: IntArray) -> FloatArray:
+        return np.asarray(sum(part.sq_distances(targets, candidates) for part in self.parts))
+
+    def row_bytes(self, i: int) -> bytes:
+        return b"".join(part.row_bytes(i) for part in self.parts)
 
 
-def normalize_rows(matrix: Matrix, how: str | None) -> Rows:
+Rows: TypeAlias = DenseRows | SparseRows | JoinedRows
+
+
+def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:
+    """All features of all parts as one view; sparse parts stay sparse."""
+    if all(isinstance(part, DenseRows) for part in parts):
+        return DenseRows(np.hstack([part.data for part in parts if isinstance(part, DenseRows)]))
+    return JoinedRows(tuple(parts))
+
+
+def normalize_rows(matrix: Matrix, how: str | None) -> DenseRows | SparseRows:
     """Normalise each sample within its view.
 
     Parameters

@@ -8,6 +8,7 @@ solvers find hardest.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -22,7 +23,7 @@ DENSE_LIMIT = 500
 #: Up to this many are still solved densely where more than one eigenvector in 20 is wanted: there
 #: LAPACK is the faster one.
 DENSE_LIMIT_MANY = 4000
-#: Residuals ||L x - w x|| above this share of the largest degree are reported as not converged.
+# Residuals ||L x - w x|| above this share of the eigenvalues' bound mean no convergence.
 _RESIDUAL = 1e-8
 
 
@@ -50,28 +51,72 @@ class Spectrum:
 
 
 def laplacian_spectrum(
-    graph: csr_array, n_clusters: int, rng: np.random.Generator, dense_limit: int = DENSE_LIMIT
+    graph: csr_array,
+    n_clusters: int,
+    rng: np.random.Generator,
+    *,
+    normalized: bool = False,
+    dense_limit: int = DENSE_LIMIT,
 ) -> Spectrum:
-    """Eigenpairs of D - M for a symmetric graph M without stored zeros."""
+    """Eigenpairs of D - M, or of I - D^-1/2 M D^-1/2, for a symmetric M without stored zeros."""
     n = graph.shape[0]
     n_components, components = connected_components(graph, directed=False)
     sizes = np.bincount(components)
     members = np.split(np.argsort(components, kind="stable"), np.cumsum(sizes)[:-1])
     largest = np.argsort(-sizes, kind="stable")[:n_clusters]
+    null = np.sqrt(_positive(graph.sum(axis=1))) if normalized else np.ones(n)
     values = [np.zeros(1) for _ in largest]
-    vectors = [(members[p], np.full((sizes[p], 1), sizes[p] ** -0.5)) for p in largest]
+    vectors = [(members[p], _unit(null[members[p], None])) for p in largest]
     wanted = n_clusters + 1 - n_components
     if wanted > 0:
-        vectors_too = wanted > 1  # else only the (C+1)-th eigenvalue is new
-        for piece, own in enumerate(members):
-            if sizes[piece] > 1:
+        for place, piece in enumerate(largest):
+            own = members[piece]
+            if len(own) > 1:
                 block = graph if n_components == 1 else graph[own][:, own]
-                count = min(wanted + 1, sizes[piece])
-                w, x = _smallest_eigenpairs(block, count, rng, dense_limit, vectors_too)
-                place = int(np.flatnonzero(largest == piece)[0])
+                L, bound = laplacian(block, normalized)
+                count = min(wanted + 1, len(own))
+                w, x = smallest_eigenpairs(L, count, bound, rng, dense_limit)
                 values[place] = np.concatenate([[0.0], np.maximum(w[1:], 0.0)])
                 vectors[place] = (own, x)
     return _assemble(n, n_clusters, n_components, components, values, vectors)
+
+
+def normalized_embedding(graph: csr_array, n_clusters: int, rng: np.random.Generator) -> FloatArray:
+    """Rows for k-means: eigenvectors of the normalised Laplacian, each row of length 1."""
+    return unit_rows(laplacian_spectrum(graph, n_clusters, rng, normalized=True).embedding)
+
+
+def unit_rows(embedding: FloatArray) -> FloatArray:
+    """Each row scaled to length 1; a row of zeros stays."""
+    lengths = np.linalg.norm(embedding, axis=1, keepdims=True)
+    return embedding / np.where(lengths > 0, lengths, 1.0)
+
+
+def laplacian(graph: csr_array, normalized: bool) -> tuple[csr_array, float]:
+    """The Laplacian of a symmetric graph and an upper bound of its eigenvalues.
+
+    A sample without edges has a row of zeros in either kind: the graph says nothing about it.
+    """
+    degrees = np.asarray(graph.sum(axis=1))
+    L = csr_array(diags_array(degrees) - graph)
+    if not normalized:
+        return L, 2.0 * float(abs(graph).sum(axis=1).max(initial=0.0))
+    root = diags_array(1 / np.sqrt(_positive(degrees)))
+    return csr_array(root @ L @ root), 2.0
+
+
+def _positive(values: FloatArray) -> FloatArray:
+    return np.where(values > 0, values, 1.0)
+
+
+def _unit(column: FloatArray) -> FloatArray:
+    return column / np.linalg.norm(column)
+
+
+def largest_eigenvectors(matrix: FloatArray, count: int) -> FloatArray:
+    """Eigenvectors of the `count` largest eigenvalues of a dense symmetric matrix."""
+    n = len(matrix)
+    return np.asarray(eigh(matrix, subset_by_index=(n - count, n - 1), check_finite=False)[1])
 
 
 def laplacian_trace(graph: csr_array, embedding: FloatArray) -> float:
@@ -105,29 +150,39 @@ def _assemble(
     return Spectrum(embedding, sum_c, sum_c + following, n_components, components)
 
 
-def _smallest_eigenpairs(
-    block: csr_array, count: int, rng: np.random.Generator, dense_limit: int, vectors: bool
+def smallest_eigenpairs(
+    matrix: csr_array,
+    count: int,
+    bound: float,
+    rng: np.random.Generator,
+    dense_limit: int = DENSE_LIMIT,
 ) -> tuple[FloatArray, FloatArray]:
-    """The `count` smallest eigenpairs of one connected piece's Laplacian."""
-    n = block.shape[0]
-    degrees = np.asarray(block.sum(axis=1))
+    """The `count` smallest eigenpairs of a positive semi-definite matrix below `bound`."""
+    n = matrix.shape[0]
     if n <= dense_limit or (n <= DENSE_LIMIT_MANY and 20 * count > n):
-        dense = -block.toarray()
-        dense[np.diag_indices(n)] += degrees
-        kwargs = {"subset_by_index": (0, count - 1), "overwrite_a": True, "check_finite": False}
-        if not vectors:
-            return eigh(dense, eigvals_only=True, **kwargs), np.full((n, 1), n**-0.5)
-        w, x = eigh(dense, **kwargs)
+        lowest = (0, count - 1)
+        w, x = eigh(matrix.toarray(), subset_by_index=lowest, overwrite_a=True, check_finite=False)
         return w, x
-    # The smallest eigenvalues of L are the largest of shift I - L: no linear systems to solve.
-    shift = 2.0 * float(degrees.max())
-    flipped = csr_array(block + diags_array(shift - degrees))
-    start = rng.standard_normal(n)
-    w, x = eigsh(flipped, count, which="LA", tol=0, ncv=min(max(3 * count, 20), n), v0=start)
-    w, x = shift - w[::-1], x[:, ::-1]
-    residual = np.linalg.norm(shift * x - flipped @ x - w * x, axis=0).max()
-    if residual > _RESIDUAL * shift:
+    # The smallest eigenvalues of L are the largest of bound I - L: no linear systems to solve.
+    # In a long graph they lie too close together for that, but a long graph factorises well.
+    flipped = csr_array(diags_array(np.full(n, bound)) - matrix)
+    options: Any = {"tol": 0, "ncv": min(max(3 * count, 20), n), "v0": rng.standard_normal(n)}
+    if _is_long(matrix):
+        w, x = eigsh(matrix.tocsc(), count, sigma=-1e-6 * bound, which="LM", **options)
+    else:
+        w, x = eigsh(flipped, count, which="LA", **options)
+        w, x = bound - w[::-1], x[:, ::-1]
+    residual = np.linalg.norm(matrix @ x - w * x, axis=0).max()
+    if residual > _RESIDUAL * bound:
         raise RuntimeError(
             f"the eigen-solver left a residual of {residual:.1e} on a graph of {n} samples"
         )
     return w, x
+
+
+def _is_long(matrix: csr_array) -> bool:
+    """Whether some sample is many steps away: more than a graph in three dimensions would have."""
+    from manyview import _kernels
+
+    n = matrix.shape[0]
+    return bool(_kernels.steps_from_first(matrix.indptr, matrix.indices) > max(20, n ** (1 / 3)))

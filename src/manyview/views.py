@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, ValuesView
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,9 @@ from sklearn.utils import check_array
 
 from manyview._checks import check_integer
 from manyview._typing import Matrix
+
+# How polars and pandas spell the types of columns that are text or time.
+_NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
 
 
 @dataclass(frozen=True)
@@ -33,18 +36,31 @@ class Views:
 def is_collection(X: Any) -> bool:
     """Whether X is several tables rather than one.
 
-    A dict always is; a list or tuple is when its first element is itself a table, so that a plain
-    list of rows stays what scikit-learn takes it for: one matrix.
+    A dict always is, and so is a data set with a dict of views. A list, a tuple, the values of a
+    dict or an array of objects is when one of its elements is itself a table, so that a plain list
+    of rows stays what scikit-learn takes it for: one matrix.
     """
     if isinstance(X, Mapping):
         return not issparse(X)  # scipy's dictionary-of-keys matrix is a mapping as well
-    if not isinstance(X, list | tuple):
-        return False
-    return len(X) == 0 or _n_dims(X[0]) >= 2
+    if isinstance(getattr(X, "views", None), Mapping):
+        return True  # what our datasets are
+    if isinstance(X, list | tuple | ValuesView) or _holds_objects(X):
+        return len(X) == 0 or any(_n_dims(item) >= 2 or _is_series(item) for item in X)
+    return False
 
 
-def views_from_tables(tables: Mapping[Any, Any] | Sequence[Any]) -> Views:
-    """Check a dict or sequence of tables and give them names."""
+def _holds_objects(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
+
+
+def _is_series(item: Any) -> bool:
+    """A column of a data frame: neither a table nor a row of numbers."""
+    return hasattr(item, "to_frame")
+
+
+def views_from_tables(tables: Any) -> Views:
+    """Check a collection of tables and give them names."""
+    tables = getattr(tables, "views", tables)
     if isinstance(tables, Mapping):
         named = {str(name): table for name, table in tables.items()}
         if len(named) < len(tables):
@@ -60,6 +76,8 @@ def views_from_tables(tables: Mapping[Any, Any] | Sequence[Any]) -> Views:
 
 def views_from_matrix(X: Matrix, widths: Any = None) -> Views:
     """Cut one checked matrix into views of the given widths, left to right."""
+    if isinstance(X, csr_array):
+        X = _canonical(X)
     if widths is None:
         views = Views(("view0",), (X,))
     else:
@@ -91,20 +109,44 @@ def _as_matrix(table: Any, name: str) -> Matrix:
         raise ValueError(f"view '{name}' has {dims} dimension(s); expected a 2-D table")
     if hasattr(table, "shape") and 0 in table.shape:
         raise ValueError(f"view '{name}' is empty, its shape is {tuple(table.shape)}")
+    check_numbers(table, f"view '{name}'")
     try:
         matrix = check_array(
             table, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"view '{name}' is not a table of numbers: {reason}") from error
     if issparse(matrix):
-        matrix = csr_array(matrix)
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()  # summing duplicates works in place, and this is the user's
-            matrix.sum_duplicates()
+        matrix = _canonical(csr_array(matrix))
     _check_finite(matrix, name)
     return matrix
+
+
+def _canonical(matrix: csr_array) -> csr_array:
+    """Sorted, without duplicates; a copy where that takes a change, for this is the user's."""
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def check_numbers(table: Any, label: str) -> None:
+    """Refuse what converts to numbers but is none: text, dates, masked values."""
+    if np.ma.isMaskedArray(table) and np.ma.getmaskarray(table).any():
+        masked = int(np.ma.getmaskarray(table).sum())
+        raise ValueError(f"{label} has {masked} masked value(s); expected finite numbers")
+    types = getattr(table, "dtypes", None)
+    if types is None:
+        types = [getattr(table, "dtype", None)]
+    for kind in types:
+        text = str(kind)
+        if getattr(kind, "kind", "") in tuple("mMUS") or text.startswith(_NO_NUMBERS):
+            raise ValueError(f"{label} is not a table of numbers: it has values of type {text}")
+    if isinstance(table, np.ndarray) and table.dtype == object:
+        words = [value for value in table.ravel() if isinstance(value, str)]
+        if words:
+            raise ValueError(f"{label} is not a table of numbers: it has the text {words[0]!r}")
 
 
 def _check_finite(matrix: Matrix, name: str) -> None:

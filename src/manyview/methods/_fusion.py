@@ -99,8 +99,8 @@ def fuse(
 ) -> Fusion:
     """Learn the unified graph; with a `penalty` (CI-GMVC) split the views' graphs as well.
 
-    The stop reason is "components" where the eigenvalues say that U has C components, else
-    "max_iter" or "lambda_limit".
+    The stop reason is "components" where U has C components, "eigenvalues" where its eigenvalues
+    say so but links too faint for them are left, else "max_iter" or "lambda_limit".
     """
     started = time.perf_counter()
     S = stack.weights
@@ -146,7 +146,8 @@ def fuse(
             lambda_ /= 2
         else:
             F = spectrum.embedding
-            stop_reason = "components"
+            reached = spectrum.n_components == n_clusters
+            stop_reason = "components" if reached else "eigenvalues"
             record(number)
             break
         if penalty is not None:

@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from manyview._checks import check_choice, check_integer, check_real
 from manyview._log import verbosity
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import IntArray
 from manyview.graphs import GraphStack, stack_graphs
-from manyview.methods._base import MultiViewClusterer
+from manyview.labels import kmeans_labels
 from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
+from manyview.methods._graph_base import GraphClusterer
 
 
-class GraphFusion(MultiViewClusterer):
+class GraphFusion(GraphClusterer):
     """Fit by learning one unified graph whose connected components are the clusters."""
 
     def __init__(
@@ -71,21 +70,21 @@ class GraphFusion(MultiViewClusterer):
         """
         with verbosity(self.verbose):
             self._check_parameters()
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            seed = self._draw_seed()
             views = self._read_views(X)
             view_graphs = self._view_graphs(views)
             stack = stack_graphs(view_graphs.graphs)
             fusion = fuse(
                 stack,
-                self.n_clusters,
+                self._C,
                 self._penalty(),
                 updates=self.updates,
-                lambda_init=self.lambda_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
+                lambda_init=float(self.lambda_init),
+                max_iter=int(self.max_iter),
+                tol=float(self.tol),
                 rng=np.random.default_rng(seed),
             )
-            self.converged_ = fusion.spectrum.n_components == self.n_clusters
+            self.converged_ = fusion.spectrum.n_components == self._C
             if self.converged_:
                 self.labels_ = fusion.spectrum.components.astype(np.intp)
             else:
@@ -96,7 +95,7 @@ class GraphFusion(MultiViewClusterer):
         return self
 
     def _check_parameters(self) -> None:
-        self._check_graph_parameters()
+        super()._check_parameters()
         check_choice("updates", self.updates, UPDATES)
         check_real("lambda_init", self.lambda_init, 0, above=True)
         check_integer("max_iter", self.max_iter, 1)
@@ -107,11 +106,11 @@ class GraphFusion(MultiViewClusterer):
         warnings.warn(
             f"the loop ended after {len(fusion.history) - 1} rounds ({fusion.stop_reason}) with "
             f"{fusion.spectrum.n_components} components in the unified graph, not "
-            f"n_clusters={self.n_clusters}; labels come from k-means on the embedding",
+            f"n_clusters={self._C}; labels come from k-means on the embedding",
             ConvergenceWarning,
             stacklevel=3,
         )
-        return kmeans_labels(fusion.embedding, self.n_clusters, seed)
+        return kmeans_labels(fusion.embedding, self._C, seed)
 
     def _remember(self, stack: GraphStack, fusion: Fusion) -> None:
         self.unified_graph_ = stack.matrix(fusion.unified)
@@ -125,17 +124,3 @@ class GraphFusion(MultiViewClusterer):
         self.history_ = list(fusion.history)
         self.n_iter_ = len(fusion.history) - 1
         self.stop_reason_ = fusion.stop_reason
-
-
-def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
-    """Exactly `n_clusters` clusters of the rows, numbered in the order of their first samples."""
-    labels = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(embedding)
-    values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    if len(values) != n_clusters:
-        raise ValueError(
-            f"only {len(values)} of n_clusters={n_clusters} clusters can be told apart in the "
-            "embedding; expected fewer clusters or samples that differ more"
-        )
-    rank = np.empty(n_clusters, dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(n_clusters)
-    return rank[inverse]

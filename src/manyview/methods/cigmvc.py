@@ -45,8 +45,8 @@ class CIGMVC(GraphFusion):
     gamma : float, default=1e-5
         Price of inconsistent parts that several views share. At the defaults neither price changes
         any labels of the paper's data sets: what works is the box 0 <= A_v <= S_v. Prices that
-        count are of the size of the view weights; from gamma - beta = 2 min(alpha) on the update
-        has no minimum, and `fit` raises.
+        count are of the size of the view weights; from about gamma - beta = 2 min(alpha) on the
+        update has no minimum, and `fit` raises.
     updates : {"published", "paper", "exact"}, default="published"
         "published" follows the published program, which takes max(A_v, A_v') before cutting A_v at
         S_v; "paper" leaves that out, as the paper does. Both compute U and A_v approximately;
@@ -73,9 +73,11 @@ class CIGMVC(GraphFusion):
     view_graphs_, consistent_graphs_, inconsistent_graphs_ : list of csr_array
         S_v, A_v and E_v = S_v - A_v of every view.
     view_weights_ : array of shape (n_views,)
-        alpha_v = 1 / (2 ||U - A_v||_F): higher for views that agree with U. Not scaled to sum 1.
+        alpha_v = 1 / (2 ||U - A_v||_F), U and A_v being those the last round started from: higher
+        for views that agree with U. Not scaled to sum 1.
     embedding_ : array of shape (n_samples, n_clusters)
-        F, eigenvectors of the Laplacian of U for its smallest eigenvalues.
+        F, eigenvectors of the Laplacian of U for its smallest eigenvalues; where the loop ended
+        with too many components, those of the last round that had fewer.
     history_ : list of Round
         What every round left behind, round 0 being the start; ``pandas.DataFrame(history_)``
         makes a table of it.
@@ -84,7 +86,9 @@ class CIGMVC(GraphFusion):
     converged_ : bool
         Whether U has exactly `n_clusters` components. Where it has not, labels come from k-means
         on the embedding, and a ConvergenceWarning said so.
-    stop_reason_ : {"components", "max_iter", "lambda_limit"}
+    stop_reason_ : {"components", "eigenvalues", "max_iter", "lambda_limit"}
+        "eigenvalues" where they say that U has C components, but links too faint for them are
+        left.
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the views' graphs fell into too many pieces; usually none.
     view_names_ : tuple of str

@@ -59,9 +59,11 @@ class GBS(GraphFusion):
         S_v, A_v and E_v = S_v - A_v of every view. GBS sets nothing aside:
         A_v = S_v, and E_v is empty.
     view_weights_ : array of shape (n_views,)
-        alpha_v = 1 / (2 ||U - A_v||_F): higher for views that agree with U. Not scaled to sum 1.
+        alpha_v = 1 / (2 ||U - A_v||_F), U and A_v being those the last round started from: higher
+        for views that agree with U. Not scaled to sum 1.
     embedding_ : array of shape (n_samples, n_clusters)
-        F, eigenvectors of the Laplacian of U for its smallest eigenvalues.
+        F, eigenvectors of the Laplacian of U for its smallest eigenvalues; where the loop ended
+        with too many components, those of the last round that had fewer.
     history_ : list of Round
         What every round left behind, round 0 being the start; ``pandas.DataFrame(history_)``
         makes a table of it.
@@ -70,7 +72,9 @@ class GBS(GraphFusion):
     converged_ : bool
         Whether U has exactly `n_clusters` components. Where it has not, labels come from k-means
         on the embedding, and a ConvergenceWarning said so.
-    stop_reason_ : {"components", "max_iter", "lambda_limit"}
+    stop_reason_ : {"components", "eigenvalues", "max_iter", "lambda_limit"}
+        "eigenvalues" where they say that U has C components, but links too faint for them are
+        left.
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the views' graphs fell into too many pieces; usually none.
     view_names_ : tuple of str

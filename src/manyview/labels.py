@@ -1,0 +1,22 @@
+"""From an embedding to labels."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from manyview._typing import FloatArray, IntArray
+
+
+def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
+    """Exactly `n_clusters` clusters of the rows, numbered in the order of their first samples."""
+    labels = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(embedding)
+    values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    if len(values) != n_clusters:
+        raise ValueError(
+            f"only {len(values)} of n_clusters={n_clusters} clusters can be told apart in the "
+            "embedding; expected fewer clusters or samples that differ more"
+        )
+    rank = np.empty(n_clusters, dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(n_clusters)
+    return rank[inverse]

@@ -1,0 +1,129 @@
+"""What the methods on nearest-neighbour graphs share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._checks import check_choice, check_integer
+from manyview._log import logger
+from manyview._typing import IntArray
+from manyview.bridging import add_bridges, closest_bridges, count_distinct, union_pieces
+from manyview.graphs import WEIGHTINGS, complete_graph, given_graph, neighbor_graph
+from manyview.methods._base import MultiViewClusterer
+from manyview.neighbors import nearest
+from manyview.scaling import Rows
+from manyview.views import Views
+
+#: The paper's number of neighbours k.
+NEIGHBORS = 15
+_EQUALLY_FAR = "every sample is equally far from all its neighbours"
+#: Complete graphs store N^2 weights a view; beyond this many samples they are refused.
+COMPLETE_LIMIT = 10_000
+
+
+@dataclass(frozen=True)
+class ViewGraphs:
+    """One graph a view, and the pairs of samples that had to be joined (usually none)."""
+
+    graphs: tuple[csr_array, ...]
+    bridges: IntArray
+
+
+class GraphClusterer(MultiViewClusterer):
+    """Base of the methods that start from one similarity graph a view."""
+
+    n_neighbors: Any
+    graph: Any
+
+    def _takes_similarities(self) -> bool:
+        return bool(self.graph == "precomputed")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("graph", self.graph, (*WEIGHTINGS, "precomputed"))
+        if isinstance(self.n_neighbors, str):
+            check_choice("n_neighbors", self.n_neighbors, ("auto", "all"))
+            if self.n_neighbors == "all" and self.graph == "adaptive":
+                raise ValueError(
+                    "n_neighbors='all' with graph='adaptive'; expected a number of neighbours, "
+                    "or a graph of 'binary', 'cosine' or 'heat' weights"
+                )
+        else:
+            check_integer("n_neighbors", self.n_neighbors, 1)
+
+    def _view_graphs(self, views: Views, *, each: bool = False) -> ViewGraphs:
+        """The similarity graph of every view, joined where they leave too many pieces.
+
+        With `each` no single view's graph may have more components than clusters are wanted,
+        else only all of them together.
+        """
+        rows: list[Rows] = []
+        graphs: list[csr_array] = []
+        for name, matrix in zip(views.names, views.matrices, strict=True):
+            if self._takes_similarities():
+                graphs.append(given_graph(matrix))
+            else:
+                rows.append(self._rows(matrix, name))
+                graphs.append(self._graph(rows[-1], name))
+            if graphs[-1].nnz == 0:
+                why = "it has no edges" if self._takes_similarities() else _EQUALLY_FAR
+                warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=3)
+            logger.info("view '%s': a graph of %d edges", name, graphs[-1].nnz)
+        if not each:
+            return self._join(graphs, rows, "graphs of the views together")
+        joined = [
+            self._join([graph], rows[v : v + 1], f"graph of view '{views.names[v]}'")
+            for v, graph in enumerate(graphs)
+        ]
+        bridges = np.concatenate([part.bridges for part in joined])
+        return ViewGraphs(tuple(part.graphs[0] for part in joined), bridges)
+
+    def _graph(self, rows: Rows, name: str) -> csr_array:
+        n = rows.n_samples
+        if self.n_neighbors == "all":
+            if n > COMPLETE_LIMIT:
+                raise ValueError(
+                    f"n_neighbors='all', but view '{name}' has {n} samples and a complete graph "
+                    f"stores {n} x {n} weights; expected at most {COMPLETE_LIMIT} samples"
+                )
+            return complete_graph(rows, self.graph)
+        k = min(NEIGHBORS, max(n - 2, 1)) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        if k > n - 2:
+            expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
+            raise ValueError(f"n_neighbors={k}, but view '{name}' has n_samples={n}; {expected}")
+        return neighbor_graph(nearest(rows, k + 1), self.graph, rows.sq_norms())
+
+    def _join(self, graphs: list[csr_array], rows: list[Rows], what: str) -> ViewGraphs:
+        """Bridge the union of the graphs if it has more components than clusters are wanted."""
+        n_pieces, pieces = union_pieces(graphs)
+        if n_pieces <= self._C:
+            return ViewGraphs(tuple(graphs), np.empty((0, 2), dtype=np.intp))
+        if not rows:
+            raise ValueError(
+                f"n_clusters={self._C}, but the precomputed {what} "
+                f"{_have(what)} {n_pieces} connected components; "
+                f"expected at most {self._C}"
+            )
+        n_distinct = count_distinct(rows)
+        if n_distinct < self._C:
+            raise ValueError(
+                f"n_clusters={self._C}, but only {n_distinct} sample(s) of {len(pieces)} differ; "
+                f"expected 1 to {n_distinct}"
+            )
+        warnings.warn(
+            f"the {what} {_have(what)} {n_pieces} connected components, more than "
+            f"n_clusters={self._C}; joined them by their closest pairs of samples "
+            "(see bridges_)",
+            stacklevel=4,
+        )
+        bridges = closest_bridges(pieces, rows)
+        return ViewGraphs(tuple(add_bridges(graph, bridges) for graph in graphs), bridges.pairs)
+
+
+def _have(what: str) -> str:
+    return "have" if what.startswith("graphs") else "has"

@@ -1,0 +1,58 @@
+"""Spectral clustering of all views' features side by side."""
+
+from __future__ import annotations
+
+from manyview.methods._graph_base import ViewGraphs
+from manyview.methods._shared_docs import shared_docs
+from manyview.methods._spectral_baseline import SpectralBaseline
+from manyview.scaling import side_by_side
+from manyview.views import Views
+
+
+@shared_docs
+class SpectralConcat(SpectralBaseline):
+    """Normalised spectral clustering of the concatenated features.
+
+    Each view is normalised first, then all features are taken for one view. There is no
+    ``graph="precomputed"``: graphs have no features.
+
+    Works on sparse graphs: memory O(V k N), seconds at 20,000 samples.
+
+    Parameters
+    ----------
+    {common}
+    {graph}
+
+    Attributes
+    ----------
+    {learned}
+    view_graphs_ : list of csr_array
+        The one graph of all features.
+    bridges_ : array of shape (n_bridges, 2)
+        Pairs of samples joined because the graph fell into too many pieces; usually none.
+
+    Examples
+    --------
+    >>> from manyview import SpectralConcat
+    >>> from manyview.datasets import make_blob_views
+    >>> data = make_blob_views(60, random_state=0)
+    >>> SpectralConcat(5, random_state=0).fit_predict(data.views).shape
+    (60,)
+    """
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self._takes_similarities():
+            raise ValueError(
+                "graph='precomputed' with SpectralConcat; expected features to put side by side"
+            )
+
+    def _chosen_graphs(self, views: Views) -> ViewGraphs:
+        rows = side_by_side(
+            [
+                self._rows(matrix, name)
+                for name, matrix in zip(views.names, views.matrices, strict=True)
+            ]
+        )
+        name = "all views"
+        return self._join([self._graph(rows, name)], [rows], f"graph of {name}")

@@ -1,0 +1,81 @@
+"""Spectral clustering of one of the views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+from manyview.methods._graph_base import ViewGraphs
+from manyview.methods._shared_docs import shared_docs
+from manyview.methods._spectral_baseline import SpectralBaseline
+from manyview.views import Views
+
+
+@shared_docs
+class SpectralView(SpectralBaseline):
+    """Normalised spectral clustering of one view alone.
+
+    Works on sparse graphs: memory O(V k N), seconds at 20,000 samples.
+
+    Parameters
+    ----------
+    {common}
+    {graph}
+    view : int or str, default=0
+        Which view: its number, from 0, or its name.
+
+    Attributes
+    ----------
+    {learned}
+    view_graphs_ : list of csr_array
+        The graph of the one view.
+    bridges_ : array of shape (n_bridges, 2)
+        Pairs of samples joined because the graph fell into too many pieces; usually none.
+
+    Examples
+    --------
+    >>> from manyview import SpectralView
+    >>> from manyview.datasets import make_blob_views
+    >>> data = make_blob_views(60, random_state=0)
+    >>> SpectralView(5, random_state=0).fit_predict(data.views).shape
+    (60,)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        view: int | str = 0,
+        n_neighbors: int | str = "auto",
+        graph: str = "adaptive",
+        normalize: str | None = "auto",
+        views: Sequence[int] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            n_neighbors=n_neighbors,
+            graph=graph,
+            normalize=normalize,
+            views=views,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.view = view
+
+    def _chosen_graphs(self, views: Views) -> ViewGraphs:
+        names = list(views.names)
+        view: Any = self.view
+        number = isinstance(view, Integral) and not isinstance(view, bool)
+        if isinstance(view, str) and view in names:
+            v = names.index(view)
+        elif number and 0 <= view < len(names):
+            v = int(view)
+        else:
+            raise ValueError(
+                f"view={self.view!r}; expected one of {names} or a number from 0 to "
+                f"{len(names) - 1}"
+            )
+        return self._view_graphs(Views((names[v],), (views.matrices[v],)))
