@@ -117,6 +117,7 @@ def test_input_is_never_changed(method, tables):
 
 
 @BOTH
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("parameters", [{}, {"normalize": None}, {"graph": "precomputed"}])
 def test_one_sparse_matrix_is_never_changed(method, tables, parameters):
     """Unsorted and with duplicates: putting it in order must happen in a copy."""

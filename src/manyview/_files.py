@@ -16,13 +16,13 @@ def check_writable(path: Path) -> None:
         pass
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that at every moment the old one or the new one is there, entire."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that at every moment the old one or the new one is there, entire."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(draft, 0o644)  # mkstemp's 0600 would keep others from reading a report

@@ -6,10 +6,13 @@ Exit codes: 0 for success, 2 for bad input (one line on stderr), 1 for anything 
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from manyview._version import __version__
 
@@ -23,13 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         return _fail(f"{', '.join(missing)} not installed: pip install 'manyview[cli]'")
     try:
-        _demo(options)
+        return int(options.run(options) or 0)
     except (ValueError, OSError) as error:
         return _fail(" ".join(str(error).split()))
     except KeyboardInterrupt:
         sys.stderr.write("manyview: interrupted\n")
         return 130
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -38,16 +40,41 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"manyview {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser(
-        "demo",
-        help="cluster the built-in digits and write a report page",
-        description=_demo.__doc__,
-    )
+
+    demo = _command(commands, "demo", _demo, "cluster the built-in digits and write a report page")
     demo.add_argument(
         "--output", type=Path, default=Path("manyview-demo"), metavar="DIR",
         help="folder for report.html (default: %(default)s)",
     )  # fmt: skip
     demo.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+
+    again = _command(commands, "reproduce", _reproduce, "run the paper's evaluation again")
+    again.add_argument(
+        "--output", type=Path, default=Path("manyview-reproduce"), metavar="DIR",
+        help="folder for tables, figure and page; finished cells are kept there, so that an "
+        "interrupted run goes on (default: %(default)s)",
+    )  # fmt: skip
+    again.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's four")
+    again.add_argument("--methods", nargs="+", metavar="NAME", help="default: all")
+    again.add_argument(
+        "--seeds", type=int, default=10, help="seeds of k-means (default: %(default)s)"
+    )
+    again.add_argument(
+        "--processes", type=int, default=1, help="cells run at once (default: %(default)s)"
+    )
+    again.add_argument("--data-home", metavar="DIR", help="folder that has the data files")
+    again.add_argument(
+        "--builtin", action="store_true", help="on built-in data, without files or network"
+    )
+
+    listing = _command(commands, "datasets", _datasets, "list the data sets and where they are")
+    listing.add_argument("--data-home", metavar="DIR", help="folder that has the data files")
+    return parser
+
+
+def _command(commands: Any, name: str, run: Callable[..., Any], text: str) -> Any:
+    parser = commands.add_parser(name, help=text, description=run.__doc__)
+    parser.set_defaults(run=run)
     return parser
 
 
@@ -56,32 +83,146 @@ def _fail(message: str) -> int:
     return 2
 
 
-def _demo(options: argparse.Namespace) -> None:
-    """Cluster the digits that scikit-learn ships with GBS and CI-GMVC, and write a page."""
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on stderr, for terminals only; call with steps done, all steps, and what runs."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    errors = Console(stderr=True)
+    text = TextColumn("{task.description:36}", markup=False)
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def show(done: int, total: int, what: str) -> None:
+            bar.update(task, completed=done, total=total, description=what)
+
+        yield show
+
+
+def _print_table(title: str, columns: Sequence[str], rows: Any, left: int, note: str = "") -> None:
+    """A table on stdout; the first `left` columns are text."""
+    from rich.console import Console
     from rich.table import Table
 
+    table = Table(title=title, caption=note)
+    for number, column in enumerate(columns):
+        justify: Any = "left" if number < left else "right"
+        table.add_column(column, justify=justify, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def _print_path(label: str, path: Path) -> None:
+    from rich.console import Console
+
+    Console().print(f"{label}: {path.resolve().as_uri()}", soft_wrap=True, markup=False)
+
+
+def _demo(options: argparse.Namespace) -> None:
+    """Cluster the digits that scikit-learn ships with GBS and CI-GMVC, and write a page."""
     from manyview._checks import check_integer
     from manyview._files import check_writable
     from manyview.demo import run_demo
 
     check_integer("seed", options.seed, 0, 2**32 - 1)
     check_writable(options.output / "report.html")  # better now than after the work
-    errors = Console(stderr=True)
-    columns = (TextColumn("{task.description:28}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        task = bar.add_task("starting")
-
-        def show(done: int, total: int, text: str) -> None:
-            bar.update(task, completed=done, total=total, description=text)
-
+    with _progress() as show:
         results, path = run_demo(options.output, options.seed, show)
-    table = Table(title="Handwritten digits: 1,797 images, 10 clusters", caption=results.note)
-    for number, column in enumerate(results.columns):
-        table.add_column(column, justify="right" if number > 1 else "left", overflow="fold")
-    for row in results.rows:
-        table.add_row(*row)
-    console = Console()
-    console.print(table)
-    console.print(f"Report: {path.resolve().as_uri()}", soft_wrap=True)
+    title = "Handwritten digits: 1,797 images, 10 clusters"
+    _print_table(title, results.columns, results.rows, 2, results.note)
+    _print_path("Report", path)
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    """Run every method on every data set, in stored and in shuffled order, and write the paper's
+    tables and figure with ours beside them."""
+    from manyview._checks import check_integer
+    from manyview._files import check_writable
+    from manyview.reproduce import (
+        BUILTIN,
+        METHODS,
+        PAPER_DATA,
+        load,
+        plan,
+        run_cells,
+        write_outputs,
+    )
+
+    check_integer("seeds", options.seeds, 1, 1000)
+    check_integer("processes", options.processes, 1, 64)
+    names = options.datasets or (list(BUILTIN)[:2] if options.builtin else list(PAPER_DATA))
+    methods = options.methods or list(METHODS)
+    unknown = [name for name in methods if name not in METHODS]
+    if unknown:
+        raise ValueError(f"method {unknown[0]!r}; expected one of {', '.join(METHODS)}")
+    check_writable(options.output / "report.html")
+    datasets = {}
+    for name in dict.fromkeys(names):
+        loaded = load(name, options.data_home)
+        datasets[loaded.name if name not in BUILTIN else name] = loaded
+    cells = plan(datasets, list(dict.fromkeys(methods)))
+    with _progress() as show:
+        results = run_cells(
+            cells, options.output / "cells", n_seeds=options.seeds, processes=options.processes,
+            data_home=options.data_home, progress=show,
+        )  # fmt: skip
+    command = _command_line(options)
+    page = write_outputs(datasets, results, options.output, command)
+    _summary(results)
+    _print_path("Report", page)
+    return 1 if any(result.error for result in results) else 0
+
+
+def _command_line(options: argparse.Namespace) -> str:
+    """The command that makes the same results again."""
+    words = ["manyview", "reproduce"]
+    for flag in ("datasets", "methods"):
+        chosen = getattr(options, flag)
+        words += [f"--{flag}", *chosen] if chosen else []
+    words += ["--builtin"] if options.builtin else []
+    words += ["--seeds", str(options.seeds)]
+    return shlex.join(words)
+
+
+def _summary(results: Any) -> None:
+    from manyview.reproduce import Results, summary_table
+
+    accuracy = summary_table(Results(results))
+    _print_table(accuracy.caption, accuracy.columns, accuracy.rows, 1)
+    kept = sum(result.kept for result in results)
+    failed = sum(result.error is not None for result in results)
+    text = f"{len(results)} cells, {kept} of them from an earlier run, {failed} failed"
+    sys.stdout.write(text + "\n")
+
+
+def _datasets(options: argparse.Namespace) -> None:
+    """List the data sets: what they are, whether their file is here, and where it comes from."""
+    from manyview.datasets import SOURCES, data_folder, fetch
+
+    folder = data_folder(options.data_home)
+    rows = []
+    for source in SOURCES.values():
+        n, c, widths = source.n_samples, source.n_clusters, source.widths
+        present = (folder / source.file).exists()
+        if present and n is None:
+            data = fetch(source.name, options.data_home)
+            n, c = data.n_samples, data.n_clusters
+            widths = tuple(view.shape[1] for view in data.views.values())
+        size = (folder / source.file).stat().st_size if present else source.n_bytes
+        numbers = [n, len(widths) or None, c]
+        rows.append([
+            source.name,
+            "yes" if present else "no",
+            *("?" if number is None else str(number) for number in numbers),
+            ", ".join(map(str, widths)) or "?",
+            "?" if size is None else f"{size / 1e6:.2f}",
+            source.repository,
+        ])  # fmt: skip
+    columns = ("name", "present", "N", "V", "C", "dimensions", "MB", "from")
+    note = (
+        "Files are looked for in --data-home or $MANYVIEW_DATA; the last column is on github.com."
+    )
+    _print_table(f"Data sets in {folder}", columns, rows, 2, note)

@@ -62,8 +62,8 @@ def plot_samples(coordinates: FloatArray, labels: ArrayLike, ax: Any = None) -> 
     return ax
 
 
-def plot_convergence(models: Mapping[str, Any], ax: Any = None) -> Any:
-    """Objective without penalties against rounds, a line for each named model.
+def plot_convergence(models: Mapping[str, Any], ax: Any = None, against: str = "round") -> Any:
+    """Objective without penalties against rounds or seconds, a line for each named model.
 
     The start is left out: its view weights are not learned yet, so it is on another scale.
     """
@@ -71,9 +71,10 @@ def plot_convergence(models: Mapping[str, Any], ax: Any = None) -> Any:
     for name, model in models.items():
         rounds = model.history_[1:]
         values = [entry.objective_without_penalties for entry in rounds]
-        ax.plot([entry.round for entry in rounds], values, marker="o", label=name)
-    ax.set(xlabel="round", ylabel=r"$\sum_v \alpha_v \|U - A_v\|_F^2$")
-    ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
+        ax.plot([getattr(entry, against) for entry in rounds], values, marker="o", label=name)
+    ax.set(xlabel=against, ylabel=r"$\sum_v \alpha_v \|U - A_v\|_F^2$")
+    if against == "round":
+        ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
     ax.legend(frameon=False)
     return ax
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import svd
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview._checks import check_integer, check_real
+from manyview._checks import check_choice, check_integer, check_real
 from manyview._log import logger, verbosity
 from manyview._typing import FloatArray
 from manyview.labels import kmeans_labels
@@ -38,8 +38,10 @@ class MSC(KernelClusterer):
     ----------
     {common}
     {kernel}
-    sparsity : float, default=0.005
-        lambda of the paper: the price of errors.
+    sparsity : float or "auto", default="auto"
+        lambda of the paper: the price of errors. Errors are counted over V N rows, rank is not, so
+        a price that is too low for few samples leaves a matrix of rank one. "auto" is 0.005, or
+        2.25 / (V N) where that is more.
     max_iter : int, default=100
         Rounds at most; the published schedule needs about 30.
     tol : float, default=1e-6
@@ -74,7 +76,7 @@ class MSC(KernelClusterer):
         self,
         n_clusters: int = 8,
         *,
-        sparsity: float = 0.005,
+        sparsity: float | str = "auto",
         max_iter: int = 100,
         tol: float = 1e-6,
         kernel: str = "gaussian",
@@ -112,7 +114,10 @@ class MSC(KernelClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("sparsity", self.sparsity, 0, above=True)
+        if isinstance(self.sparsity, str):
+            check_choice("sparsity", self.sparsity, ("auto",))
+        else:
+            check_real("sparsity", self.sparsity, 0, above=True)
         check_real("tol", self.tol, 0, above=True)
         check_integer("max_iter", self.max_iter, 1)
 
@@ -121,10 +126,13 @@ class MSC(KernelClusterer):
         n_views, n, _ = T.shape
         Q, Z = np.zeros((n, n)), np.zeros((n, n))  # the low-rank copy of P and its multiplier
         E, Y = np.zeros_like(T), np.zeros_like(T)  # the errors and their multipliers
+        price = (
+            max(0.005, 2.25 / (n_views * n)) if self.sparsity == "auto" else float(self.sparsity)
+        )
         mu = _MU
         for number in range(1, int(self.max_iter) + 1):
             P = _project_rows((Q - Z / mu + (T - E + Y / mu).sum(axis=0)) / (n_views + 1))
-            E = _soften(T - P + Y / mu, self.sparsity / mu)
+            E = _soften(T - P + Y / mu, price / mu)
             Q = _shrink(P + Z / mu, 1 / mu)
             residual = T - P - E
             Y += mu * residual

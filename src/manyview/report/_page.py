@@ -22,12 +22,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, a paragraph, and a table or figures (SVG text, with a caption each)."""
+    """A heading, a paragraph, and a table, figures (a caption and SVG text each) or a list."""
 
     title: str
     text: str = ""
     table: Table | None = None
     figures: Sequence[tuple[str, str]] = ()
+    items: Sequence[str] = ()
 
 
 def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:

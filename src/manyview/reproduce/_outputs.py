@@ -1,0 +1,118 @@
+"""Everything that a run writes: tables, figure, text, and one page with all of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from manyview import plotting
+from manyview._files import write_whole
+from manyview.datasets import MultiViewData
+from manyview.report import Section, Table, figure_svg, render_page
+from manyview.reproduce._cells import CellResult
+from manyview.reproduce._plan import PAPER_DATA
+from manyview.reproduce._tables import (
+    NamedTable,
+    Results,
+    data_table,
+    score_tables,
+    time_table,
+    view_table,
+)
+from manyview.reproduce._text import differences, remarks
+
+#: The paper's convergence figure is of these two.
+_FIGURE_DATA = ("WebKB", "100leaves")
+
+
+def write_outputs(
+    datasets: dict[str, MultiViewData], cells: Sequence[CellResult], folder: Path, command: str
+) -> Path:
+    """Write all files into `folder`; returns the page."""
+    results = Results(cells)
+    views = view_table(results)
+    tables = [data_table(datasets), *score_tables(results), *([views] if views else [])]
+    tables.append(time_table(results))
+    for table in tables:
+        write_whole(folder / f"{table.name}.csv", table.csv())
+        write_whole(folder / f"{table.name}.tex", table.latex())
+    texts = {"What differs from the paper": differences(results), "Remarks": remarks(results)}
+    texts["What failed or warned"] = _troubles(results)
+    write_whole(folder / "results.md", _markdown(tables, texts, command))
+    curves = _curves(results)
+    if curves:
+        _write_figure(curves, folder)
+    page = folder / "report.html"
+    write_whole(page, _page(tables, texts, curves, command))
+    return page
+
+
+def _troubles(results: Results) -> list[str]:
+    lines = [f"{r.cell.title} failed: {r.error}." for r in results.all if r.error is not None]
+    for r in results.all:
+        if r.error is None:
+            lines += [f"{r.cell.title}: {warning}." for warning in r.warnings]
+    return lines
+
+
+def _markdown(tables: list[NamedTable], texts: dict[str, list[str]], command: str) -> str:
+    parts = [f"Made by `{command}`.", *(table.markdown() for table in tables)]
+    for title, lines in texts.items():
+        if lines:
+            parts.append("\n".join([f"**{title}**", "", *(f"- {line}" for line in lines), ""]))
+    return "\n\n".join(parts)
+
+
+def _curves(results: Results) -> dict[str, dict[str, Any]]:
+    """Histories of GBS and CI-GMVC, as `plot_convergence` takes them, by data set."""
+    wanted = [data for data in _FIGURE_DATA if data in results.datasets]
+    if not wanted:
+        wanted = [data for data in results.datasets if data not in PAPER_DATA][:2]
+    curves: dict[str, dict[str, Any]] = {}
+    for data in wanted:
+        for row in ("GBS", "CI-GMVC"):
+            result = results.get(data, row)
+            if result is not None and result.history:
+                rounds = [SimpleNamespace(**entry) for entry in result.history]
+                curves.setdefault(data, {})[row] = SimpleNamespace(history_=rounds)
+    return curves
+
+
+def _write_figure(curves: dict[str, dict[str, Any]], folder: Path) -> None:
+    figure = Figure(figsize=(9, 3.2 * len(curves)), layout="constrained")
+    axes = figure.subplots(len(curves), 2, squeeze=False)
+    for row, (data, models) in zip(axes, curves.items(), strict=True):
+        for ax, against in zip(row, ("round", "seconds"), strict=True):
+            plotting.plot_convergence(models, ax, against=against).set_title(data)
+    for kind in ("png", "svg"):
+        stream = io.BytesIO()
+        figure.savefig(stream, format=kind, dpi=150)
+        write_whole(folder / f"convergence.{kind}", stream.getvalue())
+
+
+def _page(
+    tables: list[NamedTable],
+    texts: dict[str, list[str]],
+    curves: dict[str, dict[str, Any]],
+    command: str,
+) -> str:
+    sections = [
+        Section(table.caption, table=Table(table.columns, table.rows, table.note))
+        for table in tables
+    ]
+    if curves:
+        drawn = []
+        for data, models in curves.items():
+            for against in ("round", "seconds"):
+                draw = partial(plotting.plot_convergence, models, against=against)
+                drawn.append((f"{data}, against {against}", figure_svg(draw)))
+        text = "The objective without its penalties, after every round."
+        sections.append(Section("Convergence", text, figures=drawn))
+    sections += [Section(title, items=lines) for title, lines in texts.items() if lines]
+    return render_page("The evaluation, run again", f"Made by {command}", sections)

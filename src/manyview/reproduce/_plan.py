@@ -1,0 +1,130 @@
+"""What is run: data sets, methods, and the cells their product makes; what the paper reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manyview import methods
+from manyview.datasets import (
+    MultiViewData,
+    fetch,
+    load_breast_cancer_views,
+    load_digits_views,
+    make_blob_views,
+    make_conflict_views,
+    make_moon_views,
+)
+
+PAPER_DATA = ("BBC", "NGs", "WebKB", "100leaves")
+ORDERS = ("stored", "shuffled")
+
+#: Data that needs no file and no network.
+BUILTIN: dict[str, Callable[[], MultiViewData]] = {
+    "digits": load_digits_views,
+    "breast_cancer": load_breast_cancer_views,
+    "blobs": lambda: make_blob_views(random_state=0),
+    "conflict": lambda: make_conflict_views(random_state=0),
+    "moons": lambda: make_moon_views(random_state=0),
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the tables: how to make the estimator, and whether it ends with k-means."""
+
+    name: str
+    make: Callable[..., Any]
+    kmeans: bool
+    #: The paper's name for it, where it has one.
+    paper: str | None = None
+
+
+METHODS = {
+    method.name: method
+    for method in [
+        Method("CoregSC", methods.CoregSC, True, "CoregSC"),
+        Method(
+            "CoregSC centroid",
+            lambda n_clusters, **kwargs: methods.CoregSC(n_clusters, scheme="centroid", **kwargs),
+            True,
+        ),
+        Method("MSC", methods.MSC, True, "MSC"),
+        Method("MGL", methods.MGL, True, "MGL"),
+        Method("MCGL", methods.MCGL, False, "MCGL"),
+        Method("GBS", methods.GBS, False, "GBS"),
+        Method("CI-GMVC", methods.CIGMVC, False, "CI-GMVC"),
+        Method("average graph", methods.SpectralAverage, True),
+        Method("concatenated", methods.SpectralConcat, True),
+        Method("single views", methods.SpectralView, True),
+    ]
+}
+
+#: Table 2 of the paper, ACC in percent.
+PAPER_ACC = {
+    "CoregSC": (47.01, 27.68, 59.70, 77.06),
+    "MSC": (62.32, 31.12, 47.34, 73.79),
+    "MGL": (53.96, 82.18, 73.84, 69.04),
+    "MCGL": (35.33, 24.60, 54.19, 81.06),
+    "GBS": (69.34, 98.20, 74.38, 82.44),
+    "CI-GMVC": (70.36, 98.40, 77.34, 82.44),
+}
+#: Table 3 of the paper, NMI in percent; which mean it is differs by row.
+PAPER_NMI = {
+    "CoregSC": (28.63, 8.80, 31.39, 91.65),
+    "MSC": (55.31, 9.72, 22.37, 90.14),
+    "MGL": (36.97, 83.04, 43.62, 87.53),
+    "MCGL": (7.41, 10.72, 8.60, 91.30),
+    "GBS": (56.27, 93.92, 37.83, 93.43),
+    "CI-GMVC": (58.59, 94.61, 47.01, 93.52),
+}
+
+
+def paper_figure(table: Mapping[str, tuple[float, ...]], method: str, data: str) -> float | None:
+    """What the paper reports for a cell, in percent; None where it says nothing."""
+    name = METHODS[method].paper if method in METHODS else None
+    if name is None or data not in PAPER_DATA:
+        return None
+    return table[name][PAPER_DATA.index(data)]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit: a data set in one order of its samples, and a method.
+
+    `view` is set for the single views: one cell each.
+    """
+
+    data: str
+    method: str
+    order: str
+    view: int | None = None
+
+    @property
+    def row(self) -> str:
+        return self.method if self.view is None else f"view {self.view}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.data}, {self.row}, {self.order}"
+
+    @property
+    def file(self) -> str:
+        return f"{self.data}--{self.row}--{self.order}.json".replace(" ", "_")
+
+
+def load(name: str, data_home: str | None) -> MultiViewData:
+    return BUILTIN[name]() if name in BUILTIN else fetch(name, data_home)
+
+
+def plan(
+    datasets: dict[str, MultiViewData], names: Sequence[str], orders: Sequence[str] = ORDERS
+) -> list[Cell]:
+    """All cells, data set by data set, the single views one by one."""
+    cells = []
+    for data, loaded in datasets.items():
+        for method in names:
+            views = range(len(loaded.views)) if method == "single views" else [None]
+            cells += [Cell(data, method, order, view) for view in views for order in orders]
+    return cells
