@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types bench reproduce clean
 .DEFAULT_GOAL := demo
 
 # One stamp for each set of extras; made anew when the dependencies change.
@@ -29,6 +29,10 @@ types: $(VENV)/.installed-dev
 # Whole fits beside the dense NumPy twin of the published program: time and peak memory.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/bench_core.py
+
+# The paper's tables and figure again; data files are downloaded, or found by MANYVIEW_DATA.
+reproduce: $(VENV)/.installed-cli
+	$(BIN)/manyview reproduce
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo

@@ -160,3 +160,12 @@ def test_files_are_written_whole_or_not_at_all(tmp_path):
     assert path.read_text() == "old"
     assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
     assert Path(path).stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(
+    "example", sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+)
+def test_examples_run(example):
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout

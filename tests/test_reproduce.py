@@ -158,8 +158,10 @@ def test_text_says_what_differs(shared_data, tmp_path):
     )
     results = Results(found)
     text = "\n".join(differences(results) + remarks(results))
-    assert "CI-GMVC on WebKB: the paper's NMI of 47.01 is the geometric mean" in text
-    assert "GBS on WebKB: ACC" not in text
+    assert "CI-GMVC on WebKB: the paper's NMI of 47.01 is the geometric mean; the other" in text
+    assert "MGL, ours (the paper's): ACC on WebKB" in text
+    assert "where the inputs were not normalised" in text
+    assert "GBS, ours (the paper's): ACC" not in text
     assert "CI-GMVC's on WebKB" in text  # a tiny cluster
 
 

@@ -74,7 +74,7 @@ class GraphClusterer(MultiViewClusterer):
                 why = "it has no edges" if self._takes_similarities() else _EQUALLY_FAR
                 warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=3)
             logger.info("view '%s': a graph of %d edges", name, graphs[-1].nnz)
-        if not each:
+        if not each and len(graphs) > 1:
             return self._join(graphs, rows, "graphs of the views together")
         joined = [
             self._join([graph], rows[v : v + 1], f"graph of view '{views.names[v]}'")
