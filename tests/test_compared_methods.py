@@ -201,11 +201,24 @@ def test_a_view_of_equal_samples(method, blobs):
     assert np.isfinite(model.embedding_).all()
 
 
-@pytest.mark.filterwarnings("ignore:view 'view3' says nothing")
-def test_a_view_of_equal_samples_cannot_be_refined(blobs):
+def test_a_view_in_too_many_pieces_is_not_refined(blobs):
     views = [*blobs.views.values(), np.tile([1.0, 2.0, 3.0], (90, 1))]
-    with pytest.raises(ValueError, match=r"only 1 sample\(s\) of 90 differ"):
-        MCGL(3, random_state=0).fit(views)
+    with pytest.warns(UserWarning, match="view 'view3'") as caught:
+        model = MCGL(3, random_state=0).fit(views)
+    assert any("90 connected components" in str(entry.message) for entry in caught)
+    assert model.refined_graphs_[3].nnz == 0
+    assert adjusted_rand(blobs.target, model.labels_) > 0.9
+
+
+@pytest.mark.filterwarnings("ignore:the graph of view")
+@pytest.mark.parametrize("method", [MGL, MCGL, SpectralAverage, SpectralConcat])
+def test_the_order_of_samples_does_not_matter_with_many_ties(shared_data, method, rng):
+    """WebKB: two views say nothing about most samples."""
+    data = shared_data("WebKB")
+    order = rng.permutation(data.n_samples)
+    plain = method(4, random_state=0).fit(data.views)
+    shuffled = method(4, random_state=0).fit([view[order] for view in data.views])
+    assert adjusted_rand(plain.labels_[order], shuffled.labels_) > 0.95
 
 
 def test_mgl_gives_no_weight_to_an_empty_view_and_says_who_takes_all(rng):

@@ -6,6 +6,7 @@ import json
 import pytest
 from test_cli import CHROMIUM, run
 
+from manyview.datasets import fetch
 from manyview.reproduce import METHODS, Results, plan, run_cells
 from manyview.reproduce._plan import BUILTIN, PAPER_ACC, PAPER_NMI, Cell, paper_figure
 from manyview.reproduce._tables import NamedTable, score_tables
@@ -150,8 +151,7 @@ def test_text_says_what_differs(shared_data, tmp_path):
     """On WebKB with the paper's method and one baseline."""
     from conftest import SHARED
 
-    data = {"WebKB": shared_data("WebKB")}
-    data["WebKB"].views = dict(enumerate(data["WebKB"].views))
+    data = {"WebKB": fetch("WebKB", SHARED / "data")}
     cells = plan(data, ["MGL", "GBS", "CI-GMVC"], ["stored"])
     found = run_cells(
         cells, tmp_path, n_seeds=2, processes=1, data_home=str(SHARED / "data"), progress=silent

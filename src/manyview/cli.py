@@ -132,7 +132,7 @@ def _demo(options: argparse.Namespace) -> None:
     with _progress() as show:
         results, path = run_demo(options.output, options.seed, show)
     title = "Handwritten digits: 1,797 images, 10 clusters"
-    _print_table(title, results.columns, results.rows, 2, results.note)
+    _print_table(title, results.columns, results.rows, results.text_columns, results.note)
     _print_path("Report", path)
 
 

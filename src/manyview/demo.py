@@ -68,7 +68,7 @@ def result_table(results: list[Result]) -> Table:
         for result in results
     ]
     note = "Scores compare clusters with the true digits, which no method has seen; 1 is perfect."
-    return Table(("method", "views", *SCORES, "rounds", "seconds"), rows, note)
+    return Table(("method", "views", *SCORES, "rounds", "seconds"), rows, note, text_columns=2)
 
 
 def write_report(data: MultiViewData, results: list[Result], path: Path, seed: int) -> None:

@@ -56,12 +56,8 @@ class GraphClusterer(MultiViewClusterer):
         else:
             check_integer("n_neighbors", self.n_neighbors, 1)
 
-    def _view_graphs(self, views: Views, *, each: bool = False) -> ViewGraphs:
-        """The similarity graph of every view, joined where they leave too many pieces.
-
-        With `each` no single view's graph may have more components than clusters are wanted,
-        else only all of them together.
-        """
+    def _view_graphs(self, views: Views) -> ViewGraphs:
+        """The similarity graph of every view, joined where together they leave too many pieces."""
         rows: list[Rows] = []
         graphs: list[csr_array] = []
         for name, matrix in zip(views.names, views.matrices, strict=True):
@@ -74,14 +70,9 @@ class GraphClusterer(MultiViewClusterer):
                 why = "it has no edges" if self._takes_similarities() else _EQUALLY_FAR
                 warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=3)
             logger.info("view '%s': a graph of %d edges", name, graphs[-1].nnz)
-        if not each and len(graphs) > 1:
-            return self._join(graphs, rows, "graphs of the views together")
-        joined = [
-            self._join([graph], rows[v : v + 1], f"graph of view '{views.names[v]}'")
-            for v, graph in enumerate(graphs)
-        ]
-        bridges = np.concatenate([part.bridges for part in joined])
-        return ViewGraphs(tuple(part.graphs[0] for part in joined), bridges)
+        together = "graphs of the views together"
+        one = f"graph of view '{views.names[0]}'"
+        return self._join(graphs, rows, together if len(graphs) > 1 else one)
 
     def _graph(self, rows: Rows, name: str) -> csr_array:
         n = rows.n_samples

@@ -24,8 +24,8 @@ class CoregSC(KernelClusterer):
     `coupling` times the projections on the embeddings it should agree with: those of all other
     views ("pairwise"), or one in common ("centroid").
 
-    Needs dense N x N matrices: O(V N^2) memory and O(V N^2 C) time and more a round. At 20,000
-    samples and 3 views it would hold about 29 GB; beyond `max_dense_samples` it refuses.
+    Needs dense N x N matrices: O(V N^2) memory and O(V N^3) time a round. At 20,000 samples and
+    3 views it would hold about 29 GB; beyond `max_dense_samples` it refuses.
 
     Parameters
     ----------

@@ -15,9 +15,12 @@ _INK = "#010203"
 
 @dataclass(frozen=True)
 class Table:
+    """Rows of text; the first `text_columns` are set to the left, figures to the right."""
+
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    text_columns: int = 1
 
 
 @dataclass(frozen=True)

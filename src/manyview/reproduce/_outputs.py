@@ -103,7 +103,10 @@ def _page(
     command: str,
 ) -> str:
     sections = [
-        Section(table.caption, table=Table(table.columns, table.rows, table.note))
+        Section(
+            table.caption,
+            table=Table(table.columns, table.rows, table.note, table.text_columns),
+        )
         for table in tables
     ]
     if curves:

@@ -24,6 +24,7 @@ class NamedTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    text_columns: int = 1
 
     def markdown(self) -> str:
         lines = [
@@ -168,7 +169,9 @@ def view_table(results: Results) -> NamedTable | None:
     ]  # fmt: skip
     columns = ("data set", "view", "ACC", "NMI", "ACC shuffled")
     caption = "Table 4. Spectral clustering of every single view, percent"
-    return NamedTable("table4_views", caption, columns, tuple(rows)) if rows else None
+    if not rows:
+        return None
+    return NamedTable("table4_views", caption, columns, tuple(rows), text_columns=2)
 
 
 def time_table(results: Results) -> NamedTable:
