@@ -29,7 +29,12 @@ GRAPH = dedent("""\
         k, the neighbours of a sample in each view's graph. "auto" is 15 as in the paper, or
         n_samples - 2 where that is less; "all" a complete graph, not for `graph="adaptive"`.
     graph : {"adaptive", "binary", "cosine", "heat", "precomputed"}, default="adaptive"
-        How the edges of the views' graphs are weighted; see `CIGMVC`.
+        How the edges of the views' graphs S_v are weighted. "adaptive" is the paper's: in
+        proportion to how much closer a neighbour is than the (k+1)-th. "heat" is
+        exp(-d^2 / 2t), t the mean squared distance between neighbours. Rows are scaled to sum 1.
+        With "precomputed", X holds square matrices of similarities, used as they are but for rows
+        that sum to more than 1: they are scaled to 1. Whether a sample resembles itself says
+        nothing about clusters: a diagonal is best left 0.
     """)
 
 KERNEL = dedent("""\
@@ -44,13 +49,55 @@ LEARNED = dedent("""\
     labels_ : array of shape (n_samples,)
         Clusters, numbered in the order of their first samples.
     embedding_ : array of shape (n_samples, n_clusters)
-        The rows that k-means clustered.
+        What was clustered: rows for k-means, or the eigenvectors of a graph's Laplacian.
     view_names_ : tuple of str
     n_features_in_ : int
         Columns of all views together.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only where X was one data frame.
     """)
 
-PARTS = {"common": COMMON, "graph": GRAPH, "kernel": KERNEL, "learned": LEARNED}
+LOOP = dedent("""\
+    lambda_init : float, default=1.0
+        lambda, the weight of the rank constraint, at the start. It doubles in a round that left
+        too few components and halves after too many.
+    max_iter : int, default=100
+        Rounds at most.
+    tol : float, default=1e-10
+        Sums of Laplacian eigenvalues below this are taken for 0.
+    """)
+
+FUSED = dedent("""\
+    unified_graph_ : csr_array of shape (n_samples, n_samples)
+        U. Its connected components, edges taken both ways, are the clusters.
+    view_graphs_, consistent_graphs_, inconsistent_graphs_ : list of csr_array
+        S_v, A_v and E_v = S_v - A_v of every view. GBS sets nothing aside: A_v = S_v.
+    view_weights_ : array of shape (n_views,)
+        alpha_v = 1 / (2 ||U - A_v||_F), U and A_v being those the last round started from: higher
+        for views that agree with U. Not scaled to sum 1.
+    history_ : list of Round
+        What every round left behind, round 0 being the start; ``pandas.DataFrame(history_)``
+        makes a table of it.
+    n_iter_ : int
+        Rounds run.
+    converged_ : bool
+        Whether U has exactly `n_clusters` components. Where it has not, labels come from k-means
+        on the embedding, and a ConvergenceWarning said so.
+    stop_reason_ : {"components", "eigenvalues", "max_iter", "lambda_limit"}
+        "eigenvalues" where they say that U has C components, but links too faint for them are
+        left.
+    bridges_ : array of shape (n_bridges, 2)
+        Pairs of samples joined because the views' graphs fell into too many pieces; usually none.
+    """)
+
+PARTS = {
+    "common": COMMON,
+    "graph": GRAPH,
+    "kernel": KERNEL,
+    "loop": LOOP,
+    "learned": LEARNED,
+    "fused": FUSED,
+}
 
 
 def shared_docs(cls: Class) -> Class:

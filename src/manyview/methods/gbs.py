@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from manyview.methods._graph_fusion import GraphFusion
+from manyview.methods._shared_docs import shared_docs
 
 
+@shared_docs
 class GBS(GraphFusion):
     """Graph-based multi-view clustering that takes every view's graph whole.
 
@@ -14,74 +16,17 @@ class GBS(GraphFusion):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        C, the number of clusters. `labels_` has exactly this many, or `fit` raises.
-    n_neighbors : int, "auto" or "all", default="auto"
-        k, the neighbours of a sample in each view's graph. "auto" is 15 as in the paper, or
-        n_samples - 2 where that is less; "all" a complete graph, not for `graph="adaptive"`.
-    graph : {"adaptive", "binary", "cosine", "heat", "precomputed"}, default="adaptive"
-        How the edges of the views' graphs S_v are weighted. "adaptive" is the paper's: in
-        proportion to how much closer a neighbour is than the (k+1)-th. "heat" is
-        exp(-d^2 / 2t), t the mean squared distance between neighbours. Rows are scaled to sum 1.
-        With "precomputed", X holds square matrices of similarities, used as they are but for rows
-        that sum to more than 1: they are scaled to 1. Whether a sample resembles itself says
-        nothing about clusters: a diagonal is best left 0.
-    normalize : {"auto", "zscore", "unit", None}, default="auto"
-        What is done to each sample within each view before distances are measured. "zscore"
-        subtracts the sample's mean over its features and divides by its standard deviation, as in
-        the paper; "unit" scales it to length 1. "auto" is "zscore", except that views of one or
-        two columns, of which that would leave a sign at most, are taken as they are.
-    views : sequence of int, optional
-        Widths of the views, left to right, where X is one matrix.
+    {common}
+    {graph}
     updates : {"published", "paper", "exact"}, default="published"
         "published" follows the published program, whose U is an approximate minimiser; "exact" is
         the exact one. "paper" differs from "published" in CI-GMVC only.
-    lambda_init : float, default=1.0
-        lambda, the weight of the rank constraint, at the start. It doubles in a round that left
-        too few components and halves after too many.
-    max_iter : int, default=100
-        Rounds at most.
-    tol : float, default=1e-10
-        Sums of Laplacian eigenvalues below this are taken for 0.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the eigen-solver's start vectors (more than 500 samples) and of k-means (a loop
-        that did not converge).
-    verbose : int, default=0
-        Log each stage and round if positive.
+    {loop}
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Clusters, numbered in the order of their first samples.
-    unified_graph_ : csr_array of shape (n_samples, n_samples)
-        U. Its connected components, edges taken both ways, are the clusters.
-    view_graphs_, consistent_graphs_, inconsistent_graphs_ : list of csr_array
-        S_v, A_v and E_v = S_v - A_v of every view. GBS sets nothing aside:
-        A_v = S_v, and E_v is empty.
-    view_weights_ : array of shape (n_views,)
-        alpha_v = 1 / (2 ||U - A_v||_F), U and A_v being those the last round started from: higher
-        for views that agree with U. Not scaled to sum 1.
-    embedding_ : array of shape (n_samples, n_clusters)
-        F, eigenvectors of the Laplacian of U for its smallest eigenvalues; where the loop ended
-        with too many components, those of the last round that had fewer.
-    history_ : list of Round
-        What every round left behind, round 0 being the start; ``pandas.DataFrame(history_)``
-        makes a table of it.
-    n_iter_ : int
-        Rounds run.
-    converged_ : bool
-        Whether U has exactly `n_clusters` components. Where it has not, labels come from k-means
-        on the embedding, and a ConvergenceWarning said so.
-    stop_reason_ : {"components", "eigenvalues", "max_iter", "lambda_limit"}
-        "eigenvalues" where they say that U has C components, but links too faint for them are
-        left.
-    bridges_ : array of shape (n_bridges, 2)
-        Pairs of samples joined because the views' graphs fell into too many pieces; usually none.
-    view_names_ : tuple of str
-    n_features_in_ : int
-        Columns of all views together.
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only where X was one data frame.
+    {learned}
+    {fused}
 
     References
     ----------
