@@ -1,5 +1,7 @@
 """The compared methods and baselines: agreement with the published programs, and guards."""
 
+import tracemalloc
+
 import numpy as np
 import oracle
 import pytest
@@ -210,7 +212,7 @@ def test_a_view_in_too_many_pieces_is_not_refined(blobs):
     assert adjusted_rand(blobs.target, model.labels_) > 0.9
 
 
-@pytest.mark.filterwarnings("ignore:the graph of view")
+@pytest.mark.filterwarnings("ignore:the graph of view", "ignore:view.s. 'view1' took")
 @pytest.mark.parametrize("method", [MGL, MCGL, SpectralAverage, SpectralConcat])
 def test_the_order_of_samples_does_not_matter_with_many_ties(shared_data, method, rng):
     """WebKB: two views say nothing about most samples."""
@@ -231,10 +233,54 @@ def test_mgl_gives_no_weight_to_an_empty_view_and_says_who_takes_all(rng):
         )
     messages = [str(entry.message) for entry in caught]
     assert any("view 'empty' says nothing about any sample: it has no edges" in m for m in messages)
-    assert any("view 'blocks' took 99" in m for m in messages)
+    assert any("view(s) 'blocks' took 99" in m for m in messages)
     assert np.isfinite(model.view_weights_).all()
     assert model.view_weights_[2] == 0
     assert adjusted_rand(np.repeat([0, 1, 2], 20), model.labels_) == 1
+
+
+def test_mgl_names_several_views_that_decide_together(rng):
+    """Two views in the same wrong pieces, three that are right but in one piece."""
+    blocks = np.kron(np.eye(3), np.ones((20, 20))) / 20
+    turned = rng.permutation(60)
+    wrong, good = blocks[np.ix_(turned, turned)], blocks + 0.01
+    with pytest.warns(UserWarning, match=r"view\(s\) 'view0', 'view1' took 99"):
+        MGL(3, graph="precomputed", random_state=0).fit([wrong, wrong, good, good, good])
+
+
+def test_mgl_stops_where_only_rounding_is_left():
+    data = datasets.make_blob_views(600, 12, separation=60, random_state=0)
+    model = MGL(12, normalize=None, random_state=0).fit(data.views)
+    assert model.converged_
+    assert adjusted_rand(data.target, model.labels_) == 1
+
+
+def test_the_centroid_does_not_need_a_coupling(blobs):
+    model = CoregSC(3, scheme="centroid", coupling=0, random_state=0).fit(blobs.views)
+    assert adjusted_rand(blobs.target, model.labels_) > 0.8
+    model.set_params(scheme="pairwise").fit(blobs.views)
+    assert not hasattr(model, "centroid_")
+
+
+@pytest.mark.parametrize("method", [CoregSC, MSC])
+def test_kernels_are_as_strict_as_graphs(method, rng):
+    twice = [np.repeat(rng.standard_normal((2, 8)), 30, axis=0)]
+    with pytest.raises(ValueError, match=r"only 2 sample\(s\) of 60 differ; expected 1 to 2"):
+        method(3).fit(twice)
+    with pytest.warns(UserWarning, match="view 'view0' says nothing .* no similarities"):
+        method(3, kernel="precomputed", random_state=0).fit([np.zeros((20, 20)), np.eye(20) + 0.1])
+
+
+@pytest.mark.parametrize(("method", "matrices"), [(CoregSC, 9), (MSC, 19)])
+def test_the_memory_that_is_named_is_the_memory_it_takes(method, matrices, rng):
+    views = [rng.standard_normal((400, 5)) for _ in range(3)]
+    with pytest.raises(ValueError, match=f"holds about {matrices} dense matrices"):
+        method(3, max_dense_samples=10).fit(views)
+    tracemalloc.start()
+    method(3, random_state=0).fit(views)
+    peak = tracemalloc.get_traced_memory()[1] / (8 * 400**2)
+    tracemalloc.stop()
+    assert 0.6 * matrices < peak < 1.15 * matrices
 
 
 def test_limits_on_rounds_are_said(blobs):

@@ -2,12 +2,18 @@
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from test_cli import CHROMIUM, run
 
+from manyview import cli, datasets
 from manyview.datasets import fetch
-from manyview.reproduce import METHODS, Results, plan, run_cells
+from manyview.reproduce import METHODS, Results, _cells, plan, run_cells
 from manyview.reproduce._plan import BUILTIN, PAPER_ACC, PAPER_NMI, Cell, paper_figure
 from manyview.reproduce._tables import NamedTable, score_tables
 from manyview.reproduce._text import differences, remarks
@@ -30,8 +36,8 @@ def test_everything_is_written(outputs):
     done, folder = outputs
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert "26 cells, 0 of them from an earlier run, 0 failed" not in done.stdout  # 5 views in all
-    assert " cells, 0 of them from an earlier run, 0 failed" in done.stdout
+    # 4 methods on 2 data sets and 5 single views, each in 2 orders
+    assert "26 cells, 0 of them from an earlier run, 0 failed" in done.stdout
     names = {entry.name for entry in folder.iterdir()}
     tables = {"table1", "table2", "table3_arithmetic", "table3_geometric", "table4_views"}
     for table in (*tables, "table5_seconds"):
@@ -61,7 +67,7 @@ def test_a_second_run_goes_on_where_the_first_stopped(outputs, tmp_path):
     before = {path: path.stat().st_mtime_ns for path in kept.iterdir()}
     gone = kept / "moons--GBS--shuffled.json"
     gone.unlink()
-    (kept / "blobs--MGL--stored.json").write_text('{"version": "half a fi')  # as if cut short
+    (kept / "blobs--MGL--stored.json").write_text('{"key": "half a fi')  # as if cut short
     done = run("reproduce", *SMALL, *QUICK, "--output", folder)
     assert f"{len(before)} cells, {len(before) - 2} of them from an earlier run" in done.stdout
     for path, when in before.items():
@@ -94,6 +100,133 @@ def test_a_cell_that_fails_is_reported_and_the_rest_goes_on(tmp_path, monkeypatc
     assert "failed" not in table.rows[1]
 
 
+def one_cell(folder, cell, n_seeds=3, data_home=None, processes=1):
+    options = {"n_seeds": n_seeds, "processes": processes, "data_home": data_home}
+    return run_cells([cell], folder, progress=silent, **options)[0]
+
+
+def test_seeds_and_orders_are_really_different(tmp_path):
+    """Blobs that overlap so much that k-means ends elsewhere with every seed."""
+    cell = Cell("hard", "MGL", "stored")
+    hard = datasets.make_blob_views(120, 12, separation=1.0, random_state=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(BUILTIN, "hard", lambda: hard)
+        stored = one_cell(tmp_path, cell, n_seeds=6)
+        assert len({tuple(entry.values()) for entry in stored.scores}) > 1
+        order = _cells._order(Cell("hard", "MGL", "shuffled"), None)
+        assert sorted(order) == list(range(120)) != list(order)
+
+
+def test_a_cell_is_kept_only_for_the_same_seeds_and_data(tmp_path, monkeypatch):
+    cell = Cell("mine", "GBS", "stored")
+    first = datasets.make_blob_views(60, 3, separation=9, random_state=0)
+    monkeypatch.setitem(BUILTIN, "mine", lambda: first)
+    assert not one_cell(tmp_path, cell).kept
+    assert one_cell(tmp_path, cell).kept
+    assert not one_cell(tmp_path, cell, n_seeds=2).kept
+    _cells._data.cache_clear()
+    second = datasets.make_blob_views(60, 3, separation=0.1, random_state=0)
+    monkeypatch.setitem(BUILTIN, "mine", lambda: second)
+    other = one_cell(tmp_path, cell, n_seeds=2)
+    assert not other.kept
+    assert other.mean("ACC") < 0.9
+    _cells._data.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content | {"result": "x"},
+        lambda content: content | {"result": content["result"] | {"scores": []}},
+        lambda content: content | {"result": content["result"] | {"scores": [{"ACC": 1.0}]}},
+        lambda content: [],
+    ],
+)
+def test_a_damaged_cell_is_run_again(tmp_path, damage):
+    cell = Cell("moons", "GBS", "stored")
+    whole = one_cell(tmp_path, cell)
+    path = tmp_path / cell.file
+    path.write_text(json.dumps(damage(json.loads(path.read_text()))))
+    again = one_cell(tmp_path, cell)
+    assert not again.kept
+    assert again.scores == whole.scores
+
+
+def test_a_worker_that_dies_fails_its_cell_only(tmp_path, monkeypatch):
+    """`kill` ends the process it runs in, as the kernel does when memory runs out."""
+    monkeypatch.setenv("MANYVIEW_TEST_KILL", "GBS")
+    cells = [Cell("moons", name, "stored") for name in ("MGL", "GBS", "average graph")]
+    monkeypatch.setattr(_cells, "run_cell", run_or_die)
+    found = run_cells(cells, tmp_path, n_seeds=1, processes=2, data_home=None, progress=silent)
+    errors = {r.cell.method: r.error for r in found}
+    assert errors.pop("GBS").startswith("the worker process died")
+    assert errors == {"MGL": None, "average graph": None}
+
+
+_run_cell = _cells.run_cell
+
+
+def run_or_die(cell, n_seeds, data_home):
+    if cell.method == os.environ.get("MANYVIEW_TEST_KILL"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _run_cell(cell, n_seeds, data_home)
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupted_run_leaves_whole_cells_and_no_workers(tmp_path, how, processes):
+    command = [sys.executable, "-m", "manyview", "reproduce", "--datasets", "digits", "moons"]
+    command += ["--methods", "GBS", "MCGL", "--processes", processes, "--output", tmp_path]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("cells/*.json")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    running.send_signal(how)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "interrupted; finished cells are kept" in said
+    for path in tmp_path.glob("cells/*"):
+        json.loads(path.read_text())
+    time.sleep(3)  # workers see within a second that they are alone
+    alive = subprocess.run(["pgrep", "-s", str(running.pid)], capture_output=True, text=True)
+    assert alive.stdout == ""
+
+
+def test_failed_cells_give_exit_code_1_and_old_files_go(tmp_path):
+    arguments = ["--datasets", "moons", "--seeds", "1", "--output", tmp_path]
+    done = run("reproduce", "--methods", "single views", "gbs", *arguments)
+    assert done.returncode == 0
+    assert (tmp_path / "table4_views.csv").exists()
+    assert (tmp_path / "convergence.png").exists()
+    done = run("reproduce", "--methods", "average graph", *arguments)
+    assert done.returncode == 0
+    assert not (tmp_path / "table4_views.csv").exists()
+    assert not (tmp_path / "convergence.png").exists()
+
+
+def test_exit_code_of_a_run_with_a_failed_cell(tmp_path, monkeypatch, capsys):
+    broken = type(METHODS["GBS"])("GBS", lambda *_, **__: 1 / 0, False)
+    monkeypatch.setitem(METHODS, "GBS", broken)
+    arguments = ["reproduce", "--datasets", "moons", "--methods", "GBS", "--output", str(tmp_path)]
+    assert cli.main(arguments) == 1
+    assert "failed" in capsys.readouterr().out
+    assert "ZeroDivisionError" in (tmp_path / "results.md").read_text()
+
+
+def test_both_kinds_of_nmi_are_in_their_tables(outputs):
+    folder = outputs[1]
+    with (folder / "cells.csv").open() as stream:
+        cells = {(r["data set"], r["method"], r["order"]): r for r in csv.DictReader(stream)}
+    for name, column in [("table3_arithmetic", "NMI"), ("table3_geometric", "NMI (geometric)")]:
+        with (folder / f"{name}.csv").open() as stream:
+            rows = {row["method"]: row for row in csv.DictReader(stream)}
+        expected = float(cells["moons", "MGL", "stored"][f"{column} mean"])
+        assert float(rows["MGL"]["moons stored"].split()[0]) == pytest.approx(
+            100 * expected, abs=0.01
+        )
+    assert len({(r["NMI mean"], r["NMI (geometric) mean"]) for r in cells.values()}) > 1
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_the_page_in_a_browser(outputs):
     from playwright.sync_api import sync_playwright
@@ -119,6 +252,7 @@ def test_the_page_in_a_browser(outputs):
         (["--methods", "KMeans"], "method 'KMeans'; expected one of CoregSC"),
         (["--datasets", "Iris"], "data set 'Iris'; expected one of BBC"),
         (["--seeds", "0"], "seeds=0; expected an integer of at least 1"),
+        (["--builtin", "--datasets", "WebKB"], "--builtin with 'WebKB'; expected some of digits"),
         (["--processes", "0"], "processes=0; expected an integer of at least 1"),
         (["--data-home", "nowhere", "--datasets", "HW"], "put HW.mat from"),
     ],
@@ -136,7 +270,7 @@ def test_datasets_are_listed(tmp_path):
     assert done.returncode == 0
     lines = {line.split("│")[1].strip(): line for line in done.stdout.splitlines() if "│" in line}
     assert {"BBC", "NGs", "WebKB", "100leaves", "3sources", "BBCSport", "HW"} <= set(lines)
-    assert lines["BBC"].split("│")[2].strip() == "yes"
+    assert lines["BBC"].split("│")[2].strip() == "wrong file"
     assert lines["NGs"].split("│")[2].strip() == "no"
 
 
@@ -166,8 +300,8 @@ def test_text_says_what_differs(shared_data, tmp_path):
 
 
 def test_latex_and_markdown_are_well_formed():
-    table = NamedTable("t", "50 % & more_than", ("a", "b_c"), (("x", "1 ± 2"),), "note")
-    assert r"\caption{50 \% \& more\_than}" in table.latex()
+    table = NamedTable("t", "Table 3a. 50 % & more_than", ("a", "b_c"), (("x", "1 ± 2"),), "note")
+    assert r"\caption{50 \% \& more\_than note}" in table.latex()
     assert r"x & 1 $\pm$ 2 \\" in table.latex()
     assert "| x | 1 ± 2 |" in table.markdown()
     assert table.csv() == "a,b_c\nx,1 ± 2\n"

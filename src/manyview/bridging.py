@@ -78,12 +78,6 @@ def union_pieces(graphs: Sequence[csr_array]) -> tuple[int, IntArray]:
     return int(n_pieces), pieces
 
 
-def count_distinct(views: Sequence[Rows]) -> int:
-    """Number of samples that differ from each other in some view, after normalisation."""
-    n = views[0].n_samples
-    return len({tuple(rows.row_bytes(i) for rows in views) for i in range(n)})
-
-
 def _nearest_outside(
     pieces: IntArray, views: Sequence[Rows], norms: list[FloatArray], scales: list[float]
 ) -> tuple[FloatArray, IntArray]:

@@ -6,7 +6,9 @@ Exit codes: 0 for success, 2 for bad input (one line on stderr), 1 for anything 
 from __future__ import annotations
 
 import argparse
+import io
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,16 +24,25 @@ _EXTRA = ("rich", "jinja2", "matplotlib")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the ``manyview`` command."""
     options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal of few letters is no reason to fail
     missing = [package for package in _EXTRA if find_spec(package) is None]
     if missing:
         return _fail(f"{', '.join(missing)} not installed: pip install 'manyview[cli]'")
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         return int(options.run(options) or 0)
     except (ValueError, OSError) as error:
         return _fail(" ".join(str(error).split()))
-    except KeyboardInterrupt:
-        sys.stderr.write("manyview: interrupted\n")
+    except KeyboardInterrupt as stop:
+        sys.stderr.write(f"manyview: interrupted{stop}\n")
         return 130
+
+
+def _interrupt(*_: Any) -> None:
+    """A request to end is as good as Ctrl-C: nothing half-written, workers stopped."""
+    raise KeyboardInterrupt
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -154,21 +165,29 @@ def _reproduce(options: argparse.Namespace) -> int:
     check_integer("seeds", options.seeds, 1, 1000)
     check_integer("processes", options.processes, 1, 64)
     names = options.datasets or (list(BUILTIN)[:2] if options.builtin else list(PAPER_DATA))
-    methods = options.methods or list(METHODS)
-    unknown = [name for name in methods if name not in METHODS]
+    foreign = [name for name in names if name not in BUILTIN] if options.builtin else []
+    if foreign:
+        raise ValueError(f"--builtin with {foreign[0]!r}; expected some of {', '.join(BUILTIN)}")
+    known = {name.lower(): name for name in METHODS}
+    unknown = [name for name in options.methods or [] if name.lower() not in known]
     if unknown:
         raise ValueError(f"method {unknown[0]!r}; expected one of {', '.join(METHODS)}")
-    check_writable(options.output / "report.html")
+    methods = [known[name.lower()] for name in options.methods or METHODS]
+    for file in ("report.html", "results.md"):
+        check_writable(options.output / file)
     datasets = {}
     for name in dict.fromkeys(names):
         loaded = load(name, options.data_home)
         datasets[loaded.name if name not in BUILTIN else name] = loaded
     cells = plan(datasets, list(dict.fromkeys(methods)))
-    with _progress() as show:
-        results = run_cells(
-            cells, options.output / "cells", n_seeds=options.seeds, processes=options.processes,
-            data_home=options.data_home, progress=show,
-        )  # fmt: skip
+    try:
+        with _progress() as show:
+            results = run_cells(
+                cells, options.output / "cells", n_seeds=options.seeds,
+                processes=options.processes, data_home=options.data_home, progress=show,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("; finished cells are kept, the same command goes on") from None
     command = _command_line(options)
     page = write_outputs(datasets, results, options.output, command)
     _summary(results)
@@ -183,6 +202,7 @@ def _command_line(options: argparse.Namespace) -> str:
         chosen = getattr(options, flag)
         words += [f"--{flag}", *chosen] if chosen else []
     words += ["--builtin"] if options.builtin else []
+    words += ["--data-home", options.data_home] if options.data_home else []
     words += ["--seeds", str(options.seeds)]
     return shlex.join(words)
 
@@ -200,22 +220,22 @@ def _summary(results: Any) -> None:
 
 def _datasets(options: argparse.Namespace) -> None:
     """List the data sets: what they are, whether their file is here, and where it comes from."""
-    from manyview.datasets import SOURCES, data_folder, fetch
+    from manyview.datasets import SOURCES, data_folder, fetch, status
 
     folder = data_folder(options.data_home)
     rows = []
     for source in SOURCES.values():
         n, c, widths = source.n_samples, source.n_clusters, source.widths
-        present = (folder / source.file).exists()
-        if present and n is None:
+        present = status(source, options.data_home)
+        if present == "yes" and n is None:
             data = fetch(source.name, options.data_home)
             n, c = data.n_samples, data.n_clusters
             widths = tuple(view.shape[1] for view in data.views.values())
-        size = (folder / source.file).stat().st_size if present else source.n_bytes
+        size = (folder / source.file).stat().st_size if present == "yes" else source.n_bytes
         numbers = [n, len(widths) or None, c]
         rows.append([
             source.name,
-            "yes" if present else "no",
+            present,
             *("?" if number is None else str(number) for number in numbers),
             ", ".join(map(str, widths)) or "?",
             "?" if size is None else f"{size / 1e6:.2f}",

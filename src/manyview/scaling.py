@@ -119,6 +119,12 @@ class JoinedRows:
 Rows: TypeAlias = DenseRows | SparseRows | JoinedRows
 
 
+def count_distinct(views: Sequence[Rows]) -> int:
+    """Number of samples that differ from each other in some view, after normalisation."""
+    n = views[0].n_samples
+    return len({tuple(rows.row_bytes(i) for rows in views) for i in range(n)})
+
+
 def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:
     """All features of all parts as one view; sparse parts stay sparse."""
     if all(isinstance(part, DenseRows) for part in parts):

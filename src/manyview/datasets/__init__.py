@@ -13,6 +13,7 @@ from manyview.datasets._fetched import (
     fetch_hw2sources,
     fetch_ngs,
     fetch_webkb,
+    status,
 )
 from manyview.datasets._generated import make_blob_views, make_conflict_views, make_moon_views
 from manyview.datasets._record import MultiViewData
@@ -35,4 +36,5 @@ __all__ = [
     "make_blob_views",
     "make_conflict_views",
     "make_moon_views",
+    "status",
 ]

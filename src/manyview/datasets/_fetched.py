@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.io import loadmat
+from scipy.io.matlab import MatReadError
 from scipy.sparse import csr_array, issparse
 
 from manyview._typing import Matrix
@@ -81,12 +82,17 @@ SOURCES = {
 }  # fmt: skip
 
 
+# What scipy raises on files that are cut short, of another kind, or of another layout.
+_UNREADABLE = (
+    MatReadError, OSError, KeyError, ValueError, TypeError, IndexError, NotImplementedError,
+)  # fmt: skip
+
+
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     """`data_home`, else the environment variable MANYVIEW_DATA, else a cache of the user's."""
-    if data_home is not None:
-        return Path(data_home)
-    if os.environ.get("MANYVIEW_DATA"):
-        return Path(os.environ["MANYVIEW_DATA"])
+    given = data_home if data_home is not None else os.environ.get("MANYVIEW_DATA")
+    if given:
+        return Path(given).expanduser()
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "manyview"
 
@@ -131,14 +137,27 @@ def _download(source: Source, path: Path) -> None:
             f"{source.file} is not in {path.parent}, and downloads need pooch (pip install "
             f"'manyview[data]'); or {advice}"
         ) from error
+    pooch.get_logger().setLevel("ERROR")  # one error says all
     try:
         pooch.retrieve(source.url, f"sha256:{source.sha256}", path.name, path.parent)
     except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0][:120]
         raise OSError(
             f"{source.file} is not in {path.parent} and could not be downloaded ({reason}); "
             f"{advice}"
         ) from error
+
+
+def status(source: Source, data_home: str | os.PathLike[str] | None = None) -> str:
+    """Whether a data set's file is here: "yes", "no", or "wrong file"."""
+    path = data_folder(data_home) / source.file
+    if not path.exists():
+        return "no"
+    try:
+        fetch(source.name, data_home)
+    except OSError:
+        return "wrong file"
+    return "yes"
 
 
 def _verify(source: Source, path: Path) -> None:
@@ -153,7 +172,7 @@ def _read(source: Source, path: Path) -> MultiViewData:
         table = loadmat(path)
         cells, labels = table["data"].ravel(), table["truelabel"].ravel()[0].ravel()
         views = {f"view{v}": _samples_by_features(cell) for v, cell in enumerate(cells)}
-    except (KeyError, ValueError, TypeError, IndexError, NotImplementedError) as error:
+    except _UNREADABLE as error:
         raise OSError(f"{path} is not a data set of this kind: {error}") from error
     names, target = np.unique(labels, return_inverse=True)
     sizes = {len(labels), *(view.shape[0] for view in views.values())}

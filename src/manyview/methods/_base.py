@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from manyview._checks import check_choice, check_integer
 from manyview._typing import Matrix
-from manyview.scaling import DenseRows, SparseRows, normalize_rows
+from manyview.scaling import DenseRows, Rows, SparseRows, count_distinct, normalize_rows
 from manyview.views import (
     Views,
     check_numbers,
@@ -82,6 +83,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 _check_similarities(matrix, name)
         self.view_names_ = views.names
         return views
+
+    def _check_distinct(self, rows: Sequence[Rows]) -> None:
+        """Equal samples can't be told apart, whatever the number of clusters asked for."""
+        n_distinct = count_distinct(rows)
+        if n_distinct < self._C:
+            raise ValueError(
+                f"n_clusters={self._C}, but only {n_distinct} sample(s) of {rows[0].n_samples} "
+                f"differ; expected 1 to {n_distinct}"
+            )
 
     def _one_matrix(self, X: Any) -> Any:
         check_numbers(X, "X")

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from manyview._checks import check_choice, check_integer
 from manyview._log import logger
 from manyview._typing import IntArray
-from manyview.bridging import add_bridges, closest_bridges, count_distinct, union_pieces
+from manyview.bridging import add_bridges, closest_bridges, union_pieces
 from manyview.graphs import WEIGHTINGS, complete_graph, given_graph, neighbor_graph
 from manyview.methods._base import MultiViewClusterer
 from manyview.neighbors import nearest
@@ -100,12 +100,7 @@ class GraphClusterer(MultiViewClusterer):
                 f"{_have(what)} {n_pieces} connected components; "
                 f"expected at most {self._C}"
             )
-        n_distinct = count_distinct(rows)
-        if n_distinct < self._C:
-            raise ValueError(
-                f"n_clusters={self._C}, but only {n_distinct} sample(s) of {len(pieces)} differ; "
-                f"expected 1 to {n_distinct}"
-            )
+        self._check_distinct(rows)
         warnings.warn(
             f"the {what} {_have(what)} {n_pieces} connected components, more than "
             f"n_clusters={self._C}; joined them by their closest pairs of samples "

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._checks import check_choice, check_integer
-from manyview._typing import FloatArray
+from manyview._typing import FloatArray, Matrix
 from manyview.kernels import gaussian_kernel, require_dense
 from manyview.methods._base import MultiViewClusterer
 from manyview.views import Views
@@ -33,19 +34,27 @@ class KernelClusterer(MultiViewClusterer):
         """The kernel of every view; `n_matrices` is what the whole method holds at once."""
         name = type(self).__name__
         require_dense(name, views.n_samples, n_matrices, self.max_dense_samples)
-        kernels, sigmas = [], []
-        for view, matrix in zip(views.names, views.matrices, strict=True):
-            if self._takes_similarities():
-                dense = matrix.toarray() if isinstance(matrix, csr_array) else matrix
-                kernels.append((dense + dense.T) / 2)
-                continue
-            kernel, sigma = gaussian_kernel(self._rows(matrix, view))
+        if self._takes_similarities():
+            self.bandwidths_ = np.array([])
+            return [self._given(matrix, view) for view, matrix in _pairs(views)]
+        rows = [self._rows(matrix, view) for view, matrix in _pairs(views)]
+        self._check_distinct(rows)
+        kernels, sigmas = zip(*(gaussian_kernel(part) for part in rows), strict=True)
+        for view, sigma in zip(views.names, sigmas, strict=True):
             if sigma == 0:
-                warnings.warn(
-                    f"view '{view}' says nothing about any sample: all samples are equal",
-                    stacklevel=3,
-                )
-            kernels.append(kernel)
-            sigmas.append(sigma)
+                self._warn_silent(view, "all samples are equal")
         self.bandwidths_ = np.array(sigmas)
-        return kernels
+        return list(kernels)
+
+    def _given(self, matrix: Matrix, view: str) -> FloatArray:
+        dense: FloatArray = matrix.toarray() if isinstance(matrix, csr_array) else matrix
+        if not dense.any():
+            self._warn_silent(view, "it has no similarities")
+        return (dense + dense.T) / 2
+
+    def _warn_silent(self, view: str, why: str) -> None:
+        warnings.warn(f"view '{view}' says nothing about any sample: {why}", stacklevel=4)
+
+
+def _pairs(views: Views) -> Iterator[tuple[str, Matrix]]:
+    return zip(views.names, views.matrices, strict=True)

@@ -45,7 +45,7 @@ class CoregSC(KernelClusterer):
     centroid_ : array of shape (n_samples, n_clusters)
         U*, with ``scheme="centroid"`` only.
     bandwidths_ : array of shape (n_views,)
-        sigma of every view's kernel.
+        sigma of every view's kernel; empty for precomputed ones.
     n_iter_ : int
 
     References
@@ -93,6 +93,7 @@ class CoregSC(KernelClusterer):
             views = self._read_views(X)
             kernels = self._kernels(views, n_matrices=len(views.names) + 6)
             normalized = [_normalize(kernel) for kernel in kernels]
+            self.__dict__.pop("centroid_", None)  # of an earlier fit
             if self.scheme == "pairwise":
                 embeddings = self._pairwise(normalized)
                 chosen = embeddings[0]
@@ -127,7 +128,7 @@ class CoregSC(KernelClusterer):
         U = [self._top(L) for L in normalized]
         for number in range(1, int(self.max_iter) + 1):
             together = np.hstack(U)
-            centroid = self._top(self.coupling * together @ together.T)
+            centroid = self._top(together @ together.T)
             U = [self._top(L + self.coupling * centroid @ centroid.T) for L in normalized]
             logger.info("round %d of %d", number, self.max_iter)
         return U, centroid

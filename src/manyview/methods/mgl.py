@@ -22,8 +22,9 @@ from manyview.spectral import laplacian, smallest_eigenpairs
 # A view whose Laplacian the embedding does not feel would get an infinite weight; traces below
 # this share of C are counted as this share.
 _LEAST_TRACE = 1e-6
-# A view with more than this share of all weight decides alone: the user is told.
-_ALL_WEIGHT = 0.99
+# Views that the embedding does not feel and that have more than this share of all weight decide
+# alone: the user is told.
+_ALL_WEIGHT = 0.9
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class MGL(GraphClusterer):
     gives the labels. Also known as AMGL.
 
     The published program lets a view whose graph has many components, or none at all, take all
-    weight or produce NaN. Here a view without edges gets no weight, weights are kept finite, and a
-    view that takes more than 99 % of the weight is named in a warning.
+    weight or produce NaN. Here a view without edges gets no weight, weights are kept finite, and
+    such views are named in a warning when they decide alone.
 
     Works on sparse graphs: memory O(V k N), time O(V k N) for each product of the eigen-solver. At
     20,000 samples it takes seconds.
@@ -135,6 +136,7 @@ class MGL(GraphClusterer):
         """Embedding and weights by turns, from equal weights."""
         speaking = np.array([L.nnz > 0 for L in laplacians])
         alpha = np.where(speaking, 1 / len(laplacians), 0.0)
+        least = _LEAST_TRACE * self._C
         history: list[MGLRound] = []
         self.converged_ = False
         for number in range(1, int(self.max_iter) + 1):
@@ -142,30 +144,32 @@ class MGL(GraphClusterer):
             bound = 2.0 * float(alpha.sum())
             _, F = smallest_eigenpairs(csr_array(total), self._C, bound, rng)
             traces = np.array([float((F * (L @ F)).sum()) for L in laplacians])
-            roots = np.sqrt(np.maximum(traces, _LEAST_TRACE * self._C))
+            roots = np.sqrt(np.maximum(traces, least))
             alpha = np.where(speaking, 0.5 / roots, 0.0)
             objective = float(np.sqrt(np.maximum(traces, 0.0)).sum())
             history.append(MGLRound(number, objective, tuple(alpha.tolist())))
             logger.info("round %d: objective %.8g", number, objective)
             if number > 2:
-                before = history[-2].objective
-                if before - objective <= self.tol * before:
+                # Where no view is felt, what is left of the objective is rounding.
+                before = max(history[-2].objective, float(np.sqrt(least)) * len(laplacians))
+                if history[-2].objective - objective <= self.tol * before:
                     self.converged_ = True
                     break
         self.view_weights_ = alpha
         self.history_ = history
         self.n_iter_ = number
         self.stop_reason_ = "objective" if self.converged_ else "max_iter"
-        self._warn(speaking)
+        self._warn(speaking & (traces <= 100 * least))
         return F
 
-    def _warn(self, speaking: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
-        share = self.view_weights_ / (self.view_weights_.sum() or 1.0)
-        if speaking.sum() > 1 and share.max() > _ALL_WEIGHT:
-            name = self.view_names_[int(share.argmax())]
+    def _warn(self, unfelt: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
+        share = float(self.view_weights_[unfelt].sum() / (self.view_weights_.sum() or 1.0))
+        if 0 < unfelt.sum() < (self.view_weights_ > 0).sum() and share > _ALL_WEIGHT:
+            names = [name for name, out in zip(self.view_names_, unfelt, strict=True) if out]
             warnings.warn(
-                f"view '{name}' took {share.max():.1%} of the weight, because its graph falls "
-                "apart into about as many components as there are clusters; others hardly count",
+                f"view(s) {', '.join(map(repr, names))} took {share:.1%} of the weight, because "
+                "their graphs fall apart into about as many components as there are clusters; the "
+                "other views hardly count",
                 stacklevel=4,
             )
         if not self.converged_:

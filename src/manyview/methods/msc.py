@@ -31,7 +31,7 @@ class MSC(KernelClusterer):
     augmented Lagrangian, then cluster P's chain. Also known as RMSC.
 
     Needs dense N x N matrices and a singular value decomposition a round: O(V N^2) memory, O(N^3)
-    time. At 20,000 samples and 3 views it would hold about 54 GB; beyond `max_dense_samples` it
+    time. At 20,000 samples and 3 views it would hold about 61 GB; beyond `max_dense_samples` it
     refuses.
 
     Parameters
@@ -53,7 +53,7 @@ class MSC(KernelClusterer):
     transition_matrix_ : array of shape (n_samples, n_samples)
         P.
     bandwidths_ : array of shape (n_views,)
-        sigma of every view's kernel.
+        sigma of every view's kernel; empty for precomputed ones.
     n_iter_ : int
     converged_ : bool
     stop_reason_ : {"residual", "max_iter"}
@@ -103,8 +103,8 @@ class MSC(KernelClusterer):
             self._check_parameters()
             seed = self._draw_seed()
             views = self._read_views(X)
-            kernels = self._kernels(views, n_matrices=3 * len(views.names) + 8)
-            T = np.array([_row_stochastic(kernel) for kernel in kernels])
+            kernels = self._kernels(views, n_matrices=3 * len(views.names) + 10)
+            T = [_row_stochastic(kernels.pop(0)) for _ in views.names]
             P = self._decompose(T)
             top = largest_eigenvectors(_symmetric_chain(P), self._C)
             self.embedding_ = unit_rows(top)
@@ -121,24 +121,33 @@ class MSC(KernelClusterer):
         check_real("tol", self.tol, 0, above=True)
         check_integer("max_iter", self.max_iter, 1)
 
-    def _decompose(self, T: FloatArray) -> FloatArray:
-        """The augmented Lagrangian: P by row projections, E_v by thresholds, Q low rank = P."""
-        n_views, n, _ = T.shape
+    def _decompose(self, T: list[FloatArray]) -> FloatArray:
+        """The augmented Lagrangian: P by row projections, E_v by thresholds, Q low rank = P.
+
+        View by view, so that no more than 3 matrices a view are held.
+        """
+        n_views, n = len(T), len(T[0])
         Q, Z = np.zeros((n, n)), np.zeros((n, n))  # the low-rank copy of P and its multiplier
-        E, Y = np.zeros_like(T), np.zeros_like(T)  # the errors and their multipliers
+        E = [np.zeros((n, n)) for _ in T]  # the errors
+        Y = [np.zeros((n, n)) for _ in T]  # and their multipliers
         price = (
             max(0.005, 2.25 / (n_views * n)) if self.sparsity == "auto" else float(self.sparsity)
         )
         mu = _MU
         for number in range(1, int(self.max_iter) + 1):
-            P = _project_rows((Q - Z / mu + (T - E + Y / mu).sum(axis=0)) / (n_views + 1))
-            E = _soften(T - P + Y / mu, price / mu)
+            P = Q - Z / mu
+            for v in range(n_views):
+                P += T[v] - E[v] + Y[v] / mu
+            P = _project_rows(P / (n_views + 1))
+            largest = 0.0
+            for v in range(n_views):
+                E[v] = _soften(T[v] - P + Y[v] / mu, price / mu)
+                residual = T[v] - P - E[v]
+                Y[v] += mu * residual
+                largest = max(largest, float(np.abs(residual).sum(axis=1).max()))
             Q = _shrink(P + Z / mu, 1 / mu)
-            residual = T - P - E
-            Y += mu * residual
             Z += mu * (P - Q)
             mu = min(_GROWTH * mu, _MU_LIMIT)
-            largest = float(np.abs(residual).sum(axis=2).max())
             logger.info("round %d: residual %.2g", number, largest)
             if largest < self.tol:
                 break

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import threading
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
+import manyview
 from manyview._files import write_whole
 from manyview._version import __version__
 from manyview.datasets import MultiViewData
@@ -25,6 +30,8 @@ from manyview.metrics import clustering_scores
 from manyview.reproduce._plan import METHODS, Cell, load
 
 _SHUFFLE_SEED = 20_201
+_SCORES = set(clustering_scores([0, 1], [0, 1]))
+_WORKER_DIED = "the worker process died: killed, or out of memory"
 
 
 @dataclass(frozen=True)
@@ -57,15 +64,19 @@ def run_cells(
     data_home: str | None,
     progress: Callable[[int, int, str], None],
 ) -> list[CellResult]:
-    """Run what is not yet in `folder`; a cell that fails is a result too, and is tried again."""
+    """Run what is not yet in `folder`; a cell that fails is a result too, and is tried again.
+
+    A cell is kept for the same data, code and number of seeds.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    results = {cell: _kept(folder / cell.file, cell, n_seeds) for cell in cells}
+    keys = {name: _key(name, data_home, n_seeds) for name in {cell.data for cell in cells}}
+    results = {cell: _kept(folder / cell.file, cell, keys[cell.data]) for cell in cells}
     todo = [cell for cell, result in results.items() if result is None]
     progress(len(cells) - len(todo), len(cells), "starting")
     for result in _run(todo, n_seeds, processes, data_home, progress, len(cells)):
         results[result.cell] = result
         if result.error is None:
-            content = {"version": __version__, "seeds": n_seeds, "result": asdict(result)}
+            content = {"key": keys[result.cell.data], "result": asdict(result)}
             write_whole(folder / result.cell.file, json.dumps(content, indent=1))
     return [result for result in results.values() if result is not None]
 
@@ -86,21 +97,40 @@ def _run(
             done += 1
             progress(done, total, cell.title)
         return
-    # Spawned, not forked: OpenMP does not survive a fork.
-    share = max(1, (os.cpu_count() or 1) // processes)
-    pool = ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn"), initializer=_limit_threads, initargs=(share,)
-    )
-    with pool:
-        futures = [pool.submit(run_cell, cell, n_seeds, data_home) for cell in todo]
-        try:
-            for future in as_completed(futures):
-                result = future.result()
+    waiting = list(todo)
+    for attempt in (processes, 1):
+        # After a worker died (killed, or out of memory) the rest runs in pools of one, each with
+        # one cell, so that it is known which cell it was.
+        batches = [waiting] if attempt == processes else [[cell] for cell in waiting]
+        for batch in batches:
+            for result in _run_pool(batch, attempt, n_seeds, data_home):
+                if result.error == _WORKER_DIED and attempt == processes:
+                    continue
+                waiting.remove(result.cell)
                 done += 1
                 progress(done, total, result.cell.title)
                 yield result
+
+
+def _run_pool(
+    batch: list[Cell], processes: int, n_seeds: int, data_home: str | None
+) -> Iterator[CellResult]:
+    """Run cells in worker processes, spawned and not forked: OpenMP does not survive a fork."""
+    share = max(1, (os.cpu_count() or 1) // processes)
+    with ProcessPoolExecutor(
+        processes, get_context("spawn"), initializer=_start_worker, initargs=(share, os.getpid())
+    ) as pool:
+        futures = {pool.submit(run_cell, cell, n_seeds, data_home): cell for cell in batch}
+        try:
+            for future in as_completed(futures):
+                try:
+                    yield future.result()
+                except BrokenProcessPool:
+                    yield CellResult(futures[future], error=_WORKER_DIED)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():  # else they would finish their cells first
+                worker.terminate()
             raise
 
 
@@ -136,18 +166,35 @@ def run_cell(cell: Cell, n_seeds: int, data_home: str | None) -> CellResult:
     )
 
 
-def _kept(path: Path, cell: Cell, n_seeds: int) -> CellResult | None:
-    """The result of an earlier run, if it was of this version and as many seeds."""
+def _kept(path: Path, cell: Cell, key: str) -> CellResult | None:
+    """The result of an earlier run, if it was of the same data, code and number of seeds."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["version"] != __version__ or content["seeds"] != n_seeds:
+        if content["key"] != key:
             return None
-        result = content["result"]
-        if Cell(**result.pop("cell")) != cell:
-            return None
-        return CellResult(cell, **{**result, "kept": True})
+        result = CellResult(**{**content["result"], "cell": cell, "kept": True})
+        whole = result.scores and all(set(entry) == _SCORES for entry in result.scores)
+        return result if whole and Cell(**content["result"]["cell"]) == cell else None
     except (OSError, ValueError, KeyError, TypeError):
         return None  # not there, or not one of ours: run it
+
+
+def _key(name: str, data_home: str | None, n_seeds: int) -> str:
+    """What a kept result depends on: the data, the code that computes, and the seeds."""
+    digest = hashlib.sha256(f"{__version__} {n_seeds}".encode())
+    data = _data(name, data_home)
+    for view in data.views.values():
+        stored: Any = view
+        sparse = isinstance(stored, csr_array)
+        parts = [stored.data, stored.indices, stored.indptr] if sparse else [stored]
+        for part in parts:
+            digest.update(np.ascontiguousarray(part).tobytes())
+    digest.update(data.target.tobytes())
+    package = Path(manyview.__file__).parent
+    for path in sorted([*package.glob("*.py"), *package.glob("methods/*.py")]):
+        if path.name not in ("cli.py", "demo.py", "plotting.py", "_files.py"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @lru_cache(maxsize=8)
@@ -165,13 +212,22 @@ def _order(cell: Cell, data_home: str | None) -> Any:
 @lru_cache(maxsize=32)
 def _warm_up(method: str) -> None:
     """Compile what the method needs, so that no cell's time includes it."""
-    views = load("blobs", None).views
-    METHODS[method].make(5, random_state=0).fit({name: view[:60] for name, view in views.items()})
+    views = [view[:60] for view in load("blobs", None).views.values()]
+    for form in (views, [csr_array(view) for view in views]):
+        METHODS[method].make(5, random_state=0).fit(form)
 
 
-def _limit_threads(count: int) -> None:
+def _start_worker(threads: int, parent: int) -> None:
+    """Share the cores, and do not outlive the process that asked for the work."""
     import numba
     from threadpoolctl import threadpool_limits
 
-    numba.set_num_threads(min(count, numba.get_num_threads()))
-    threadpool_limits(count)
+    numba.set_num_threads(min(threads, numba.get_num_threads()))
+    threadpool_limits(threads)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -20,6 +20,7 @@ from manyview.reproduce._plan import PAPER_DATA
 from manyview.reproduce._tables import (
     NamedTable,
     Results,
+    cell_table,
     data_table,
     score_tables,
     time_table,
@@ -39,18 +40,27 @@ def write_outputs(
     views = view_table(results)
     tables = [data_table(datasets), *score_tables(results), *([views] if views else [])]
     tables.append(time_table(results))
+    _remove_old(folder)
+    write_whole(folder / "cells.csv", cell_table(results).csv())
     for table in tables:
         write_whole(folder / f"{table.name}.csv", table.csv())
         write_whole(folder / f"{table.name}.tex", table.latex())
     texts = {"What differs from the paper": differences(results), "Remarks": remarks(results)}
     texts["What failed or warned"] = _troubles(results)
-    write_whole(folder / "results.md", _markdown(tables, texts, command))
     curves = _curves(results)
+    write_whole(folder / "results.md", _markdown(tables, texts, bool(curves), command))
     if curves:
         _write_figure(curves, folder)
     page = folder / "report.html"
     write_whole(page, _page(tables, texts, curves, command))
     return page
+
+
+def _remove_old(folder: Path) -> None:
+    """What an earlier run wrote must not stand beside this one's results."""
+    for pattern in ("table*.csv", "table*.tex", "convergence.png", "convergence.svg"):
+        for path in folder.glob(pattern):
+            path.unlink()
 
 
 def _troubles(results: Results) -> list[str]:
@@ -61,8 +71,12 @@ def _troubles(results: Results) -> list[str]:
     return lines
 
 
-def _markdown(tables: list[NamedTable], texts: dict[str, list[str]], command: str) -> str:
+def _markdown(
+    tables: list[NamedTable], texts: dict[str, list[str]], figure: bool, command: str
+) -> str:
     parts = [f"Made by `{command}`.", *(table.markdown() for table in tables)]
+    if figure:
+        parts.append("**Convergence**, from the first round on\n\n![curves](convergence.png)\n")
     for title, lines in texts.items():
         if lines:
             parts.append("\n".join([f"**{title}**", "", *(f"- {line}" for line in lines), ""]))
