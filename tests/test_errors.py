@@ -105,7 +105,9 @@ ERRORS = {
     "negative": ({"graph": "precomputed"}, [-np.eye(60)],
         "view 'view0' has a negative similarity (-1); expected none below 0"),
     "pieces": ({"graph": "precomputed"}, [np.kron(np.eye(5), np.ones((12, 12)))],
-        "n_clusters=3, but the precomputed graphs of the views together have 5"),
+        "n_clusters=3, but the precomputed graph of view 'view0' has 5 connected components"),
+    "pieces of two views": ({"graph": "precomputed"}, [np.kron(np.eye(5), np.ones((12, 12)))] * 2,
+        "n_clusters=3, but the precomputed graphs of the views together have 5 connected"),
 }  # fmt: skip
 
 
