@@ -96,6 +96,15 @@ def test_paper_accuracy_from_raw_features(shared_data, name, method, seed):
     assert accuracy == pytest.approx(PAPER[name, method], abs=0.01 if name == "WebKB" else 0.005)
 
 
+@pytest.mark.parametrize("name", ["BBC", "NGs", "WebKB"])
+def test_the_papers_prices_are_inert(shared_data, name):
+    """With both prices 0 the labels are the same: the box 0 <= A_v <= S_v is what works."""
+    data = shared_data(name)
+    priced = CIGMVC(data.n_clusters, random_state=0).fit(data.views)
+    free = CIGMVC(data.n_clusters, beta=0, gamma=0, random_state=0).fit(data.views)
+    np.testing.assert_array_equal(priced.labels_, free.labels_)
+
+
 @pytest.mark.parametrize(("name", "empty"), [("WebKB", [0, 138, 124]), ("NGs", [0, 0, 0])])
 def test_rows_that_a_view_says_nothing_about(shared_data, name, empty):
     data = shared_data(name)

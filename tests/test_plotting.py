@@ -43,8 +43,8 @@ def test_graph_is_drawn_in_blocks(models, ax, cells):
     assert image.sum() == pytest.approx(120)
     ordered = np.sort(model.labels_)
     of_cell = ordered[(np.arange(120) * len(image) // 120).searchsorted(np.arange(len(image)))]
-    if cells == 300:
-        assert image[of_cell[:, None] != of_cell].sum() == 0
+    # with 30 cells, the few that two clusters share may hold weight off the blocks
+    assert image[of_cell[:, None] != of_cell].sum() <= (0 if cells == 300 else 12)
 
 
 def test_samples_are_mapped_and_coloured(models, ax):

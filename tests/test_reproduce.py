@@ -192,7 +192,7 @@ def test_an_interrupted_run_leaves_whole_cells_and_no_workers(tmp_path, how, pro
     assert alive.stdout == ""
 
 
-def test_failed_cells_give_exit_code_1_and_old_files_go(tmp_path):
+def test_files_of_an_earlier_run_go(tmp_path):
     arguments = ["--datasets", "moons", "--seeds", "1", "--output", tmp_path]
     done = run("reproduce", "--methods", "single views", "gbs", *arguments)
     assert done.returncode == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +38,24 @@ class ViewGraphs:
 class GraphClusterer(MultiViewClusterer):
     """Base of the methods that start from one similarity graph a view."""
 
-    n_neighbors: Any
-    graph: Any
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_neighbors: int | str = "auto",
+        graph: str = "adaptive",
+        normalize: str | None = "auto",
+        views: Sequence[int] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.normalize = normalize
+        self.views = views
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _takes_similarities(self) -> bool:
         return bool(self.graph == "precomputed")

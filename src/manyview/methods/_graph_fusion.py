@@ -36,17 +36,19 @@ class GraphFusion(GraphClusterer):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.normalize = normalize
-        self.views = views
+        super().__init__(
+            n_clusters,
+            n_neighbors=n_neighbors,
+            graph=graph,
+            normalize=normalize,
+            views=views,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.updates = updates
         self.lambda_init = lambda_init
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _penalty(self) -> Penalty | None:
         """The price of inconsistent parts; None where graphs are not split."""

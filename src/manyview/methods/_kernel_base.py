@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,24 @@ from manyview.views import Views
 class KernelClusterer(MultiViewClusterer):
     """Base of the methods that start from one dense kernel a view."""
 
-    kernel: Any
-    max_dense_samples: Any
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str = "gaussian",
+        normalize: str | None = "auto",
+        views: Sequence[int] | None = None,
+        max_dense_samples: int = 5000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.normalize = normalize
+        self.views = views
+        self.max_dense_samples = max_dense_samples
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _takes_similarities(self) -> bool:
         return bool(self.kernel == "precomputed")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -17,25 +16,6 @@ from manyview.views import Views
 
 class SpectralBaseline(GraphClusterer):
     """Fit by k-means on the normalised spectral embedding of the mean of some graphs."""
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_neighbors: int | str = "auto",
-        graph: str = "adaptive",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.normalize = normalize
-        self.views = views
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""

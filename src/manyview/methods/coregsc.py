@@ -74,16 +74,18 @@ class CoregSC(KernelClusterer):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(
+            n_clusters,
+            kernel=kernel,
+            normalize=normalize,
+            views=views,
+            max_dense_samples=max_dense_samples,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.scheme = scheme
         self.coupling = coupling
         self.max_iter = max_iter
-        self.kernel = kernel
-        self.normalize = normalize
-        self.views = views
-        self.max_dense_samples = max_dense_samples
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""

@@ -100,15 +100,17 @@ class MGL(GraphClusterer):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.normalize = normalize
-        self.views = views
+        super().__init__(
+            n_clusters,
+            n_neighbors=n_neighbors,
+            graph=graph,
+            normalize=normalize,
+            views=views,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from manyview.datasets import MultiViewData
 from manyview.reproduce._cells import CellResult
-from manyview.reproduce._plan import METHODS, ORDERS, PAPER_ACC, PAPER_NMI, paper_figure
+from manyview.reproduce._plan import METHODS, ORDERS, PAPER_ACC, PAPER_DATA, PAPER_NMI, paper_figure
 
 # What stands in a cell that has no figure.
 _NONE = "--"
@@ -161,7 +161,8 @@ def summary_table(results: Results) -> NamedTable:
             ours = score_text(results.get(data, row), "ACC")
             cells.append(ours if figure is None else f"{ours} ({figure:.2f})")
         rows.append(tuple(cells))
-    caption = "ACC in percent (the paper's in brackets)"
+    in_paper = any(data in PAPER_DATA for data in results.datasets)
+    caption = "ACC in percent" + (" (the paper's in brackets)" if in_paper else "")
     return NamedTable("summary", caption, ("method", *results.datasets), tuple(rows))
 
 
