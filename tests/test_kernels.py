@@ -33,7 +33,12 @@ def test_stack_holds_the_graphs_and_their_mirror(problem):
     stack, S, _, _ = problem
     for v in range(3):
         np.testing.assert_array_equal(dense(stack, stack.weights[v]), S[v])
-        np.testing.assert_array_equal(dense(stack, stack.weights[v][stack.mirror]), S[v].T)
+        both = np.where(S.any(axis=0), S[v].T, 0.0)  # (j, i) where the pattern has (i, j)
+        np.testing.assert_array_equal(dense(stack, stack.transposed(stack.weights[v])), both)
+        symmetric = stack.symmetric(stack.weights[v])
+        np.testing.assert_array_equal(symmetric.toarray(), (S[v] + S[v].T) / 2)
+        assert symmetric.data.all()
+        assert symmetric.has_sorted_indices
 
 
 def test_distances_dense_and_sparse(rng):
@@ -93,6 +98,10 @@ def test_sums_of_squares(problem, rng):
     misfits = _kernels.row_misfits(stack.indptr, U, A)
     expected = ((dense(stack, U) - dense_A) ** 2).sum(axis=2).T
     np.testing.assert_allclose(misfits, expected, atol=1e-12)
+    F = rng.standard_normal((40, 3))
+    gaps = ((F[:, None] - F) ** 2).sum(axis=2)
+    variations = _kernels.row_variations(stack.indptr, stack.indices, U, F)
+    np.testing.assert_allclose(variations, (dense(stack, U) * gaps).sum(axis=1), atol=1e-12)
     products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A)
     E = S - dense_A
     np.testing.assert_allclose(products, np.einsum("vij,wij->ivw", E, E), atol=1e-12)
@@ -107,9 +116,10 @@ def test_split_linear(problem, rng, updates):
     B = np.full((3, 3), gamma)
     np.fill_diagonal(B, beta)
     C = 2 * np.diag(alpha) + B
-    A = _kernels.split_linear(
+    A = np.full_like(stack.weights, np.nan)  # all of it is written
+    _kernels.split_linear(
         stack.indptr, stack.mirror, stack.weights, U,
-        np.linalg.solve(C, 2 * alpha), np.linalg.solve(C, B), updates == "published",
+        np.linalg.solve(C, 2 * alpha), np.linalg.solve(C, B), updates == "published", A,
     )  # fmt: skip
     for v in range(3):
         np.testing.assert_allclose(dense(stack, A[v]), expected[v], atol=1e-13)
@@ -122,6 +132,7 @@ def test_split_exact(problem, rng, beta, gamma):
     expected = oracle.update_consistent(S, dense(stack, U), alpha, beta, gamma, "exact")
     B = np.full((3, 3), gamma)
     np.fill_diagonal(B, beta)
-    A = _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, stack.weights)
+    A = stack.weights.copy()
+    _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, A)
     for v in range(3):
         np.testing.assert_allclose(dense(stack, A[v]), expected[v], atol=1e-12)

@@ -87,6 +87,146 @@ def align_weights(
 
 
 @njit(parallel=True, cache=True)
+def merged_row_lengths(
+    indptr: IntArray, indices: IntArray, other_indptr: IntArray, other_indices: IntArray
+) -> IntArray:
+    """Number of different columns in each row of two patterns with sorted columns."""
+    out = np.zeros(len(indptr) - 1, np.int64)
+    for i in prange(len(indptr) - 1):
+        a, a_end = indptr[i], indptr[i + 1]
+        b, b_end = other_indptr[i], other_indptr[i + 1]
+        length = a_end - a + b_end - b
+        while a < a_end and b < b_end:
+            left, right = indices[a], other_indices[b]
+            if left == right:
+                length -= 1
+            if left <= right:
+                a += 1
+            if right <= left:
+                b += 1
+        out[i] = length
+    return out
+
+
+@njit(parallel=True, cache=True)
+def merge_columns(
+    indptr: IntArray,
+    indices: IntArray,
+    other_indptr: IntArray,
+    other_indices: IntArray,
+    out_indptr: IntArray,
+    out: IntArray,
+) -> None:
+    """Write the sorted columns of two patterns' union, row by row."""
+    for i in prange(len(indptr) - 1):
+        a, a_end = indptr[i], indptr[i + 1]
+        b, b_end = other_indptr[i], other_indptr[i + 1]
+        place = out_indptr[i]
+        while a < a_end or b < b_end:
+            if b == b_end or (a < a_end and indices[a] <= other_indices[b]):
+                column = indices[a]
+                if b < b_end and other_indices[b] == column:
+                    b += 1
+                a += 1
+            else:
+                column = other_indices[b]
+                b += 1
+            out[place] = column
+            place += 1
+
+
+@njit(parallel=True, cache=True)
+def find_mirrors(indptr: IntArray, indices: IntArray) -> IntArray:
+    """The place of (j, i) for every entry (i, j) of a pattern with sorted columns, or -1."""
+    out = np.empty_like(indices)
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            low, high = indptr[indices[e]], indptr[indices[e] + 1]
+            end = high
+            while low < high:
+                middle = (low + high) // 2
+                if indices[middle] < i:
+                    low = middle + 1
+                else:
+                    high = middle
+            out[e] = low if low < end and indices[low] == i else -1
+    return out
+
+
+@njit(parallel=True, cache=True)
+def symmetric_row_lengths(
+    indptr: IntArray,
+    indices: IntArray,
+    into_indptr: IntArray,
+    into_rows: IntArray,
+    into_places: IntArray,
+    values: FloatArray,
+) -> IntArray:
+    """Entries in each row of U + U' where U has `values`, zeros left out."""
+    out = np.zeros(len(indptr) - 1, np.int64)
+    for i in prange(len(indptr) - 1):
+        a, a_end = indptr[i], indptr[i + 1]
+        b, b_end = into_indptr[i], into_indptr[i + 1]
+        length = 0
+        while True:
+            while a < a_end and values[a] == 0.0:
+                a += 1
+            while b < b_end and values[into_places[b]] == 0.0:
+                b += 1
+            if a == a_end and b == b_end:
+                break
+            if b == b_end or (a < a_end and indices[a] <= into_rows[b]):
+                if b < b_end and into_rows[b] == indices[a]:
+                    b += 1
+                a += 1
+            else:
+                b += 1
+            length += 1
+        out[i] = length
+    return out
+
+
+@njit(parallel=True, cache=True)
+def fill_symmetric(
+    indptr: IntArray,
+    indices: IntArray,
+    into_indptr: IntArray,
+    into_rows: IntArray,
+    into_places: IntArray,
+    values: FloatArray,
+    out_indptr: IntArray,
+    out_indices: IntArray,
+    out: FloatArray,
+) -> None:
+    """Write the entries of (U + U') / 2 that `symmetric_row_lengths` counted."""
+    for i in prange(len(indptr) - 1):
+        a, a_end = indptr[i], indptr[i + 1]
+        b, b_end = into_indptr[i], into_indptr[i + 1]
+        place = out_indptr[i]
+        while True:
+            while a < a_end and values[a] == 0.0:
+                a += 1
+            while b < b_end and values[into_places[b]] == 0.0:
+                b += 1
+            if a == a_end and b == b_end:
+                break
+            if b == b_end or (a < a_end and indices[a] <= into_rows[b]):
+                column = indices[a]
+                value = values[a]
+                if b < b_end and into_rows[b] == column:
+                    value += values[into_places[b]]
+                    b += 1
+                a += 1
+            else:
+                column = into_rows[b]
+                value = values[into_places[b]]
+                b += 1
+            out_indices[place] = column
+            out[place] = value / 2
+            place += 1
+
+
+@njit(parallel=True, cache=True)
 def row_misfits(indptr: IntArray, unified: FloatArray, consistent: FloatArray) -> FloatArray:
     """out[i, v] = sum_j (u_ij - a_v,ij)^2."""
     n_views = consistent.shape[0]
@@ -116,6 +256,28 @@ def row_inconsistency_products(
                     for w in range(n_views):
                         out[i, v, w] += rest * (weights[w, e] - consistent[w, e])
     return out
+
+
+@njit(parallel=True, cache=True)
+def row_variations(
+    indptr: IntArray, indices: IntArray, unified: FloatArray, embedding: FloatArray
+) -> FloatArray:
+    """out[i] = sum_j u_ij ||f_i - f_j||^2."""
+    out = np.zeros(len(indptr) - 1)
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            if unified[e] != 0.0:
+                out[i] += unified[e] * _sq_gap(embedding, i, indices[e])
+    return out
+
+
+@njit(cache=True)
+def _sq_gap(embedding: FloatArray, i: int, j: int) -> float:
+    gap = 0.0
+    for c in range(embedding.shape[1]):
+        step = embedding[i, c] - embedding[j, c]
+        gap += step * step
+    return gap
 
 
 @njit(cache=True)
@@ -166,12 +328,8 @@ def unify(
                 centre += shares[v] * consistent[v, e]
                 alive = alive or consistent[v, e] > 0.0
             if alive:
-                gap = 0.0
-                for c in range(embedding.shape[1]):
-                    step = embedding[i, c] - embedding[indices[e], c]
-                    gap += step * step
                 active[m] = e
-                values[m] = centre - pull * gap
+                values[m] = centre - pull * _sq_gap(embedding, i, indices[e])
                 m += 1
         if m > 0:
             _project_simplex(values[:m])
@@ -189,29 +347,31 @@ def split_linear(
     from_unified: FloatArray,
     from_weights: FloatArray,
     symmetrize: bool,
-) -> FloatArray:
+    out: FloatArray,
+) -> None:
     """Consistent parts a_v = from_unified_v u + sum_w from_weights_vw s_w, cut to 0 <= a <= s.
 
-    With `symmetrize` the larger of (i, j) and (j, i) is taken before the cut from above.
+    With `symmetrize` the larger of (i, j) and (j, i) is taken before the cut from above; where the
+    pattern has no (j, i), that is 0.
     """
     n_views = weights.shape[0]
-    out = np.zeros(weights.shape)
     for i in prange(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
             back = mirror[e]
             for v in range(n_views):
                 if weights[v, e] <= 0.0:
+                    out[v, e] = 0.0
                     continue
-                here = from_unified[v] * unified[e]
-                there = from_unified[v] * unified[back]
+                value = from_unified[v] * unified[e]
                 for w in range(n_views):
-                    here += from_weights[v, w] * weights[w, e]
-                    there += from_weights[v, w] * weights[w, back]
-                value = max(here, 0.0)
-                if symmetrize:
+                    value += from_weights[v, w] * weights[w, e]
+                value = max(value, 0.0)
+                if symmetrize and back >= 0:
+                    there = from_unified[v] * unified[back]
+                    for w in range(n_views):
+                        there += from_weights[v, w] * weights[w, back]
                     value = max(value, there)
                 out[v, e] = min(value, weights[v, e])
-    return out
 
 
 @njit(parallel=True, cache=True)
@@ -221,15 +381,14 @@ def split_exact(
     unified: FloatArray,
     view_weights: FloatArray,
     penalty: FloatArray,
-    consistent: FloatArray,
-) -> FloatArray:
+    out: FloatArray,
+) -> None:
     """Consistent parts that minimise alpha_v (u - a_v)^2 + (s - a)' B (s - a) in 0 <= a <= s.
 
-    Coordinate descent from `consistent`: each step solves one view's part exactly, so the value
-    never rises, and for a positive definite diag(alpha) + B it ends at the minimiser.
+    Coordinate descent from what is in `out`: each step solves one view's part exactly, so the
+    value never rises, and for a positive definite diag(alpha) + B it ends at the minimiser.
     """
     n_views = weights.shape[0]
-    out = consistent.copy()
     for i in prange(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
             for _ in range(200):
@@ -247,7 +406,6 @@ def split_exact(
                     out[v, e] = value
                 if moved <= 1e-15:
                     break
-    return out
 
 
 @njit(cache=True)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from manyview._typing import FloatArray
+from manyview._typing import FloatArray, IntArray
 from manyview.neighbors import TIE, Neighbors
 from manyview.scaling import Rows
 
@@ -97,52 +96,88 @@ def _rows_to_one(graph: csr_array, only_above: float = 0.0) -> csr_array:
 
 @dataclass(frozen=True)
 class GraphStack:
-    """The graphs of V views on one sparse pattern, the union of theirs and its transpose.
+    """The graphs of V views on one sparse pattern, the union of theirs.
 
     Attributes
     ----------
     indptr, indices : the pattern as CSR, columns sorted
     mirror : integer array of shape (nnz,)
-        The place of (j, i) for the entry (i, j): a transpose is ``values[mirror]``.
+        The place of (j, i) for the entry (i, j), or -1 where the pattern has none.
     weights : array of shape (V, nnz)
         The S_v of the paper; 0 where another view has an edge and this one has not.
+    into : the pattern as CSC
+        Column starts, rows, and the place of each entry in the CSR pattern.
     """
 
-    indptr: NDArray[np.int32]
-    indices: NDArray[np.int32]
-    mirror: NDArray[np.int32]
+    indptr: IntArray
+    indices: IntArray
+    mirror: IntArray
     weights: FloatArray
+    into: tuple[IntArray, IntArray, IntArray]
 
     @property
     def n_samples(self) -> int:
         return len(self.indptr) - 1
 
     def row_sums(self, values: FloatArray) -> FloatArray:
-        shape = (self.n_samples, self.n_samples)
-        return np.asarray(csr_array((values, self.indices, self.indptr), shape=shape).sum(axis=1))
+        return np.asarray(self._on_pattern(values).sum(axis=1))
+
+    def transposed(self, values: FloatArray) -> FloatArray:
+        """The value of (j, i) at the place of (i, j)."""
+        return np.where(self.mirror >= 0, values[self.mirror], 0.0)
 
     def matrix(self, values: FloatArray) -> csr_array:
         """Values on the pattern as a matrix of their own, without stored zeros."""
-        shape = (self.n_samples, self.n_samples)
-        graph = csr_array((values.copy(), self.indices.copy(), self.indptr.copy()), shape=shape)
+        graph = self._on_pattern(values).copy()
         graph.eliminate_zeros()
         return graph
+
+    def symmetric(self, values: FloatArray) -> csr_array:
+        """(U + U') / 2 for U with the given values, without stored zeros."""
+        from manyview import _kernels
+
+        pattern = (self.indptr, self.indices, *self.into, values)
+        indptr = _starts(_kernels.symmetric_row_lengths(*pattern))
+        indices = np.empty(indptr[-1], dtype=indptr.dtype)
+        data = np.empty(len(indices))
+        _kernels.fill_symmetric(*pattern, indptr, indices, data)
+        return csr_array((data, indices, indptr), shape=(self.n_samples, self.n_samples))
+
+    def _on_pattern(self, values: FloatArray) -> csr_array:
+        shape = (self.n_samples, self.n_samples)
+        return csr_array((values, self.indices, self.indptr), shape=shape)
 
 
 def stack_graphs(graphs: Sequence[csr_array]) -> GraphStack:
     """Put graphs with sorted columns and positive weights on their common pattern."""
     from manyview import _kernels
 
-    ones = [csr_array((np.ones_like(g.data), g.indices, g.indptr), shape=g.shape) for g in graphs]
-    union = csr_array(sum(ones[1:], ones[0]))
-    union = csr_array(union + union.T)
-    union.sort_indices()
-    # A symmetric pattern has its columns where its rows are, so a conversion to columns
-    # brings the number of every entry to the place of its mirror image.
-    union.data = np.arange(union.nnz)
-    mirror = union.tocsc().data.astype(union.indices.dtype)
-    weights = np.zeros((len(graphs), union.nnz))
+    indptr, indices = graphs[0].indptr, graphs[0].indices
+    for graph in graphs[1:]:
+        both = (indptr, indices, graph.indptr, graph.indices)
+        indptr = _starts(_kernels.merged_row_lengths(*both))
+        indices = np.empty(indptr[-1], dtype=indptr.dtype)
+        _kernels.merge_columns(*both, indptr, indices)
+    indptr, indices = _same_type(indptr, indices)
+    weights = np.zeros((len(graphs), len(indices)))
     for view, graph in zip(weights, graphs, strict=True):
-        own = graph.indptr.astype(union.indptr.dtype), graph.indices.astype(union.indices.dtype)
-        _kernels.align_weights(union.indptr, union.indices, *own, graph.data, view)
-    return GraphStack(union.indptr, union.indices, mirror, weights)
+        own = _same_type(graph.indptr, graph.indices)
+        _kernels.align_weights(indptr, indices, *own, graph.data, view)
+    n = len(indptr) - 1
+    places = np.arange(len(indices), dtype=indices.dtype)
+    columns = csr_array((places, indices, indptr), shape=(n, n)).tocsc()
+    mirror = _kernels.find_mirrors(indptr, indices)
+    into = (columns.indptr, columns.indices, columns.data)
+    return GraphStack(indptr, indices, mirror, weights, into)
+
+
+def _starts(lengths: IntArray) -> IntArray:
+    """Row starts from row lengths, in the narrowest type that holds them."""
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts.astype(np.int32) if starts[-1] < 2**31 else starts
+
+
+def _same_type(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
+    dtype = np.int32 if len(indices) < 2**31 else np.int64
+    return indptr.astype(dtype, copy=False), indices.astype(dtype, copy=False)

@@ -56,6 +56,7 @@ def laplacian_spectrum(
     rng: np.random.Generator,
     *,
     normalized: bool = False,
+    start: FloatArray | None = None,
     dense_limit: int = DENSE_LIMIT,
 ) -> Spectrum:
     """Eigenpairs of D - M, or of I - D^-1/2 M D^-1/2, for a symmetric M without stored zeros."""
@@ -117,12 +118,6 @@ def largest_eigenvectors(matrix: FloatArray, count: int) -> FloatArray:
     """Eigenvectors of the `count` largest eigenvalues of a dense symmetric matrix."""
     n = len(matrix)
     return np.asarray(eigh(matrix, subset_by_index=(n - count, n - 1), check_finite=False)[1])
-
-
-def laplacian_trace(graph: csr_array, embedding: FloatArray) -> float:
-    """Tr(F'LF): how much an embedding varies along the edges of a graph."""
-    degrees = np.asarray(graph.sum(axis=1))
-    return float((embedding * (degrees[:, None] * embedding - graph @ embedding)).sum())
 
 
 def _assemble(

@@ -7,17 +7,15 @@ on the one sparse pattern of a `GraphStack`; outside of it everything is 0 in ev
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from manyview import _kernels
-from manyview._log import logger
+from manyview._stages import Stages
 from manyview._typing import FloatArray
 from manyview.graphs import GraphStack
-from manyview.spectral import Spectrum, laplacian_spectrum, laplacian_trace
+from manyview.spectral import Spectrum, laplacian_spectrum
 
 UPDATES = ("published", "paper", "exact")
 # Beyond these, lambda has long ceased to change anything but the exponent.
@@ -36,6 +34,11 @@ class Penalty:
         B = np.full((n_views, n_views), self.gamma)
         np.fill_diagonal(B, self.beta)
         return B
+
+    def price(self, stack: GraphStack, A: FloatArray) -> float:
+        """sum_vw b_vw <E_v, E_w>."""
+        products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A)
+        return float((self.matrix(len(A)) * products.sum(axis=0)).sum())
 
 
 @dataclass(frozen=True)
@@ -96,19 +99,23 @@ def fuse(
     max_iter: int,
     tol: float,
     rng: np.random.Generator,
+    stages: Stages,
 ) -> Fusion:
     """Learn the unified graph; with a `penalty` (CI-GMVC) split the views' graphs as well.
 
     The stop reason is "components" where U has C components, "eigenvalues" where its eigenvalues
     say so but links too faint for them are left, else "max_iter" or "lambda_limit".
     """
-    started = time.perf_counter()
     S = stack.weights
     n_views = len(S)
     history: list[Round] = []
+    started = stages.elapsed
 
     def record(number: int) -> None:
-        fit, total = objective(stack, U, A, F, alpha, lambda_, penalty)
+        fit = float(alpha @ misfits)
+        total = fit + lambda_ * variation
+        if penalty is not None:
+            total += penalty.price(stack, A)
         history.append(
             Round(
                 round=number,
@@ -119,64 +126,84 @@ def fuse(
                 eigenvalue_sum_next=spectrum.sum_c1,
                 n_components=spectrum.n_components,
                 view_weights=tuple(alpha.tolist()),
-                seconds=time.perf_counter() - started,
+                seconds=stages.elapsed - started,
             )
         )
-        logger.info(
-            "round %d: %d components, lambda %g, objective %.6g, %.2f s",
-            number, spectrum.n_components, lambda_, total, history[-1].seconds,
+        stages.say(
+            "round %d: %d components, lambda %g, objective %.6g",
+            number, spectrum.n_components, lambda_, total,
         )  # fmt: skip
 
+    def solve(U: FloatArray) -> Spectrum:
+        with stages.stage("eigenvectors"):
+            return laplacian_spectrum(stack.symmetric(U), n_clusters, rng, start=F)
+
     A = S
-    U = starting_graph(stack)
-    spectrum = laplacian_spectrum(stack.matrix(U), n_clusters, rng)
+    F: FloatArray | None = None
+    U = mean_graph(stack)
+    spectrum = solve(U)
     F = spectrum.embedding
+    variation = spectrum.sum_c
+    misfits = starting_misfits(stack, U)
     alpha = np.full(n_views, 1 / n_views)
     lambda_ = lambda_init
     stop_reason = "max_iter"
     record(0)
     for number in range(1, max_iter + 1):
-        alpha = view_weights(stack, U, A)
+        alpha = view_weights(misfits)
         U = unified_graph(stack, A, F, alpha, lambda_, exact=updates == "exact")
-        spectrum = laplacian_spectrum(symmetric(stack, U), n_clusters, rng)
-        if spectrum.sum_c > tol:  # too few components
-            lambda_ *= 2
-            F = spectrum.embedding
-        elif spectrum.sum_c1 < tol:  # too many: F stays that of the round before
+        spectrum = solve(U)
+        too_few = spectrum.sum_c > tol
+        too_many = not too_few and spectrum.sum_c1 < tol
+        reached = not (too_few or too_many)
+        if too_many:  # F stays that of the round before
             lambda_ /= 2
+            variation = embedding_variation(stack, U, F)
         else:
-            F = spectrum.embedding
-            reached = spectrum.n_components == n_clusters
-            stop_reason = "components" if reached else "eigenvalues"
-            record(number)
-            break
-        if penalty is not None:
+            F, variation = spectrum.embedding, spectrum.sum_c
+        if too_few:
+            lambda_ *= 2
+        if penalty is not None and not reached:
             A = consistent_parts(stack, U, A, alpha, penalty, updates)
+        misfits = squared_misfits(stack, U, A)
         record(number)
+        if reached:
+            exactly = spectrum.n_components == n_clusters
+            stop_reason = "components" if exactly else "eigenvalues"
+            break
         if not _LAMBDA_RANGE[0] < lambda_ < _LAMBDA_RANGE[1]:
             stop_reason = "lambda_limit"
             break
     return Fusion(U, A, alpha, F, spectrum, tuple(history), stop_reason)
 
 
-def starting_graph(stack: GraphStack) -> FloatArray:
-    """The mean of the views' graphs with rows scaled to sum 1, then symmetrised."""
+def mean_graph(stack: GraphStack) -> FloatArray:
+    """The mean of the views' graphs with rows scaled to sum 1. The loop starts from (U + U') / 2."""
     mean: FloatArray = stack.weights.mean(axis=0)
-    filled = np.diff(stack.indptr)
-    sums = np.repeat(stack.row_sums(mean), filled)
-    U = mean / np.where(sums > 0, sums, 1.0)
-    return (U + U[stack.mirror]) / 2
+    sums = stack.row_sums(mean)
+    mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(stack.indptr))
+    return mean
 
 
-def symmetric(stack: GraphStack, U: FloatArray) -> csr_array:
-    """(U + U') / 2 as a matrix."""
-    return stack.matrix((U + U[stack.mirror]) / 2)
+def starting_misfits(stack: GraphStack, U: FloatArray) -> FloatArray:
+    """||(U + U') / 2 - S_v||_F^2 of every view; half of (j, i) may lie outside of the pattern."""
+    outside = float((U[stack.mirror < 0] ** 2).sum()) / 4
+    return squared_misfits(stack, (U + stack.transposed(U)) / 2, stack.weights) + outside
 
 
-def view_weights(stack: GraphStack, U: FloatArray, A: FloatArray) -> FloatArray:
+def squared_misfits(stack: GraphStack, U: FloatArray, A: FloatArray) -> FloatArray:
+    """||U - A_v||_F^2 of every view."""
+    return np.asarray(_kernels.row_misfits(stack.indptr, U, A).sum(axis=0))
+
+
+def embedding_variation(stack: GraphStack, U: FloatArray, F: FloatArray) -> float:
+    """Tr(F'LF): how much an embedding varies along the edges of U, taken both ways."""
+    return float(_kernels.row_variations(stack.indptr, stack.indices, U, F).sum()) / 2
+
+
+def view_weights(misfits: FloatArray) -> FloatArray:
     """alpha_v = 1 / (2 ||U - A_v||_F); a view that U equals gets a large but finite weight."""
-    misfit = np.sqrt(_kernels.row_misfits(stack.indptr, U, A).sum(axis=0))
-    return np.asarray(0.5 / np.maximum(misfit, np.finfo(np.float64).eps))
+    return np.asarray(0.5 / np.maximum(np.sqrt(misfits), np.finfo(np.float64).eps))
 
 
 def unified_graph(
@@ -207,6 +234,8 @@ def consistent_parts(
 ) -> FloatArray:
     """Equations 7 and 8: the part of every view's graph that agrees with U and the others.
 
+    Written over `A`, unless that is the stack's own S.
+
     "published" symmetrises before it cuts at S_v, "paper" does not, "exact" is the minimiser in
     the box 0 <= A_v <= S_v.
     """
@@ -219,29 +248,15 @@ def consistent_parts(
             f"consistent parts has no minimum at view weights {np.round(alpha, 4).tolist()}; "
             f"expected gamma of at most about {limit:.2g}"
         )
+    if A is stack.weights:
+        A = A.copy()
     if updates == "exact":
-        return _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, A)
+        _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, A)
+        return A
     from_unified: FloatArray = np.asarray(np.linalg.solve(curvature, 2 * alpha), np.float64)
     from_weights: FloatArray = np.asarray(np.linalg.solve(curvature, B), np.float64)
-    return _kernels.split_linear(
+    _kernels.split_linear(
         stack.indptr, stack.mirror, stack.weights, U, from_unified, from_weights,
-        updates == "published",
+        updates == "published", A,
     )  # fmt: skip
-
-
-def objective(
-    stack: GraphStack,
-    U: FloatArray,
-    A: FloatArray,
-    F: FloatArray,
-    alpha: FloatArray,
-    lambda_: float,
-    penalty: Penalty | None,
-) -> tuple[float, float]:
-    """The objective without and with its penalties; see `Round`."""
-    fit = float(alpha @ _kernels.row_misfits(stack.indptr, U, A).sum(axis=0))
-    total = fit + lambda_ * laplacian_trace(symmetric(stack, U), F)
-    if penalty is not None:
-        products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A).sum(axis=0)
-        total += float((penalty.matrix(len(alpha)) * products).sum())
-    return fit, total
+    return A

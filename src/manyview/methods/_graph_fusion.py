@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._checks import check_choice, check_integer, check_real
 from manyview._log import verbosity
+from manyview._stages import Stages
 from manyview._typing import IntArray
 from manyview.graphs import GraphStack, stack_graphs
 from manyview.labels import kmeans_labels
@@ -71,6 +72,7 @@ class GraphFusion(GraphClusterer):
         self
         """
         with verbosity(self.verbose):
+            stages = Stages()
             self._check_parameters()
             seed = self._draw_seed()
             views = self._read_views(X)
@@ -85,6 +87,7 @@ class GraphFusion(GraphClusterer):
                 max_iter=int(self.max_iter),
                 tol=float(self.tol),
                 rng=np.random.default_rng(seed),
+                stages=stages,
             )
             self.converged_ = fusion.spectrum.n_components == self._C
             if self.converged_:

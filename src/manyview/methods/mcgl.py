@@ -161,7 +161,7 @@ class MCGL(GraphClusterer):
             )
 
         values, _ = self._to_components(stack, stack.weights[0], rows, _VIEW_ZERO, rng)
-        return stack.matrix((values + values[stack.mirror]) / 2)
+        return stack.symmetric(values)
 
     def _fuse(self, stack: GraphStack, rng: np.random.Generator) -> tuple[FloatArray, Spectrum]:
         """The graph A with C components and the combination S_0 near it, by turns."""
@@ -199,13 +199,12 @@ class MCGL(GraphClusterer):
         """Pull harder until the graph has C components, more gently after too many."""
 
         # A combination may have negative weights, so its Laplacian is not one of pieces.
-        L, bound = laplacian(stack.matrix((start + start[stack.mirror]) / 2), normalized=False)
+        L, bound = laplacian(stack.symmetric(start), normalized=False)
         _, F = smallest_eigenpairs(L, self._C, bound, rng)
         pull = 1.0
         for _ in range(_ROUNDS):
             values = rows(F, pull)
-            graph = stack.matrix((values + values[stack.mirror]) / 2)
-            spectrum = laplacian_spectrum(graph, self._C, rng)
+            spectrum = laplacian_spectrum(stack.symmetric(values), self._C, rng)
             if spectrum.sum_c > zero:
                 pull *= 2
                 F = spectrum.embedding
@@ -219,7 +218,8 @@ class MCGL(GraphClusterer):
 def _combine(stack: GraphStack, A: FloatArray) -> FloatArray:
     """S_0, column by column: weights w = (Z'Z + eps tr(Z'Z) I)^-1 1 scaled to sum 1.
 
-    Z's columns are a_j - s_v,j. A column is read as a row of the mirror image.
+    Z's columns are a_j - s_v,j. A column is read as a row of the mirror image: the refined graphs
+    are symmetric, so all of it lies on the pattern.
     """
     n_views = len(stack.weights)
     mirrored = stack.weights[:, stack.mirror]
