@@ -69,6 +69,57 @@ def sparse_sq_distances(
 
 
 @njit(parallel=True, cache=True)
+def sparse_candidates(
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    column_indptr: IntArray,
+    column_rows: IntArray,
+    column_data: FloatArray,
+    scale: FloatArray,
+    shift: FloatArray,
+    sums: FloatArray,
+    sq_norms: FloatArray,
+    width: int,
+    m: int,
+    start: int,
+    stop: int,
+) -> IntArray:
+    """The m other rows nearest to each of rows start..stop-1, for rows scale[i] x_i + shift[i].
+
+    `sums` are the row sums of scale[i] x_i; the matrix of the x_i comes by rows and by columns.
+    """
+    n = len(sq_norms)
+    out = np.empty((stop - start, m), np.int64)
+    share = 32  # rows that take turns in one array of products
+    for part in prange((stop - start + share - 1) // share):
+        products = np.zeros(n)
+        best = np.empty(m)
+        for i in range(start + part * share, min(start + (part + 1) * share, stop)):
+            for e in range(indptr[i], indptr[i + 1]):
+                feature = indices[e]
+                for f in range(column_indptr[feature], column_indptr[feature + 1]):
+                    products[column_rows[f]] += data[e] * column_data[f]
+            filled = 0
+            for j in range(n):
+                product = scale[i] * scale[j] * products[j] + sums[i] * shift[j]
+                product += shift[i] * sums[j] + width * shift[i] * shift[j]
+                products[j] = 0.0
+                score = sq_norms[j] - 2 * product
+                if j == i or (filled == m and score >= best[m - 1]):
+                    continue
+                filled = min(filled + 1, m)
+                place = filled - 1
+                while place > 0 and best[place - 1] > score:
+                    best[place] = best[place - 1]
+                    out[i - start, place] = out[i - start, place - 1]
+                    place -= 1
+                best[place] = score
+                out[i - start, place] = j
+    return out
+
+
+@njit(parallel=True, cache=True)
 def align_weights(
     indptr: IntArray,
     indices: IntArray,
@@ -136,6 +187,34 @@ def merge_columns(
 
 
 @njit(parallel=True, cache=True)
+def permute(
+    indptr: IntArray,
+    indices: IntArray,
+    values: FloatArray,
+    order: IntArray,
+    number: IntArray,
+    out_indptr: IntArray,
+    out_indices: IntArray,
+    out: FloatArray,
+) -> None:
+    """Rows order[0], order[1], ... of a pattern with several values an entry, columns renumbered.
+
+    `number` is the inverse of `order`; `out_indptr` has the row starts.
+    """
+    for r in prange(len(order)):
+        start, stop = indptr[order[r]], indptr[order[r] + 1]
+        columns = np.empty(stop - start, indices.dtype)
+        for e in range(start, stop):
+            columns[e - start] = number[indices[e]]
+        place = out_indptr[r]
+        for c in np.argsort(columns):
+            out_indices[place] = columns[c]
+            for v in range(values.shape[0]):
+                out[v, place] = values[v, start + c]
+            place += 1
+
+
+@njit(parallel=True, cache=True)
 def find_mirrors(indptr: IntArray, indices: IntArray) -> IntArray:
     """The place of (j, i) for every entry (i, j) of a pattern with sorted columns, or -1."""
     out = np.empty_like(indices)
@@ -154,15 +233,24 @@ def find_mirrors(indptr: IntArray, indices: IntArray) -> IntArray:
 
 
 @njit(parallel=True, cache=True)
+def gather(values: FloatArray, places: IntArray) -> FloatArray:
+    """values[places]."""
+    out = np.empty(len(places), values.dtype)
+    for e in prange(len(places)):
+        out[e] = values[places[e]]
+    return out
+
+
+@njit(parallel=True, cache=True)
 def symmetric_row_lengths(
     indptr: IntArray,
     indices: IntArray,
+    values: FloatArray,
     into_indptr: IntArray,
     into_rows: IntArray,
-    into_places: IntArray,
-    values: FloatArray,
+    incoming: FloatArray,
 ) -> IntArray:
-    """Entries in each row of U + U' where U has `values`, zeros left out."""
+    """Entries in each row of U + U', zeros left out; U comes by rows and by columns."""
     out = np.zeros(len(indptr) - 1, np.int64)
     for i in prange(len(indptr) - 1):
         a, a_end = indptr[i], indptr[i + 1]
@@ -171,7 +259,7 @@ def symmetric_row_lengths(
         while True:
             while a < a_end and values[a] == 0.0:
                 a += 1
-            while b < b_end and values[into_places[b]] == 0.0:
+            while b < b_end and incoming[b] == 0.0:
                 b += 1
             if a == a_end and b == b_end:
                 break
@@ -190,10 +278,10 @@ def symmetric_row_lengths(
 def fill_symmetric(
     indptr: IntArray,
     indices: IntArray,
+    values: FloatArray,
     into_indptr: IntArray,
     into_rows: IntArray,
-    into_places: IntArray,
-    values: FloatArray,
+    incoming: FloatArray,
     out_indptr: IntArray,
     out_indices: IntArray,
     out: FloatArray,
@@ -206,7 +294,7 @@ def fill_symmetric(
         while True:
             while a < a_end and values[a] == 0.0:
                 a += 1
-            while b < b_end and values[into_places[b]] == 0.0:
+            while b < b_end and incoming[b] == 0.0:
                 b += 1
             if a == a_end and b == b_end:
                 break
@@ -214,12 +302,12 @@ def fill_symmetric(
                 column = indices[a]
                 value = values[a]
                 if b < b_end and into_rows[b] == column:
-                    value += values[into_places[b]]
+                    value += incoming[b]
                     b += 1
                 a += 1
             else:
                 column = into_rows[b]
-                value = values[into_places[b]]
+                value = incoming[b]
                 b += 1
             out_indices[place] = column
             out[place] = value / 2
@@ -282,23 +370,28 @@ def _sq_gap(embedding: FloatArray, i: int, j: int) -> float:
 
 @njit(cache=True)
 def _project_simplex(values: FloatArray) -> None:
-    """Euclidean projection on the probability simplex, in place, by sorting.
+    """Euclidean projection on the probability simplex, in place (Michelot 1986).
 
-    Values count from the largest one: a common offset does not matter to the projection, and a
-    large one would swallow the 1 that is to be shared out.
+    What lies below the level that the others would share is taken out until nothing does. Values
+    count from the largest one: a common offset does not matter to the projection, and a large one
+    would swallow the 1 that is to be shared out.
     """
-    top = values.max()
-    ordered = np.sort(values)[::-1] - top
-    total = 0.0
-    level = 0.0
-    for m in range(len(ordered)):
-        total += ordered[m]
-        candidate = (total - 1.0) / (m + 1)
-        if ordered[m] <= candidate:
+    values -= values.max()
+    level = -1.0
+    left = -1
+    while True:
+        total = 0.0
+        above = 0
+        for value in values:
+            if value > level:
+                total += value
+                above += 1
+        if above == left:
             break
-        level = candidate
+        left = above
+        level = (total - 1.0) / above
     for m in range(len(values)):
-        values[m] = max(values[m] - top - level, 0.0)
+        values[m] = max(values[m] - level, 0.0)
 
 
 @njit(parallel=True, cache=True)
@@ -366,7 +459,7 @@ def split_linear(
                 for w in range(n_views):
                     value += from_weights[v, w] * weights[w, e]
                 value = max(value, 0.0)
-                if symmetrize and back >= 0:
+                if symmetrize and back >= 0 and value < weights[v, e]:
                     there = from_unified[v] * unified[back]
                     for w in range(n_views):
                         there += from_weights[v, w] * weights[w, back]
@@ -427,3 +520,28 @@ def steps_from_first(indptr: IntArray, indices: IntArray) -> int:
                 queue[filled] = j
                 filled += 1
     return int(steps.max())
+
+
+@njit(parallel=True, cache=True)
+def filter_step(
+    indptr: IntArray,
+    indices: IntArray,
+    links: FloatArray,
+    diagonal: FloatArray,
+    block: FloatArray,
+    before: FloatArray,
+    factor: float,
+    back: float,
+    out: FloatArray,
+) -> None:
+    """out = factor (diag(diagonal) - links) block - back before."""
+    for i in prange(len(indptr) - 1):
+        for c in range(block.shape[1]):
+            out[i, c] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            link = links[e]
+            for c in range(block.shape[1]):
+                out[i, c] += link * block[j, c]
+        for c in range(block.shape[1]):
+            out[i, c] = factor * (diagonal[i] * block[i, c] - out[i, c]) - back * before[i, c]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
@@ -104,9 +106,12 @@ class GraphStack:
     mirror : integer array of shape (nnz,)
         The place of (j, i) for the entry (i, j), or -1 where the pattern has none.
     weights : array of shape (V, nnz)
-        The S_v of the paper; 0 where another view has an edge and this one has not.
+        The S_v of the paper; 0 where another view has an edge and this one has not. In Fortran
+        order.
     into : the pattern as CSC
         Column starts, rows, and the place of each entry in the CSR pattern.
+    order : integer array of shape (n_samples,), optional
+        The sample in each row; None for the samples' own order.
     """
 
     indptr: IntArray
@@ -114,6 +119,7 @@ class GraphStack:
     mirror: IntArray
     weights: FloatArray
     into: tuple[IntArray, IntArray, IntArray]
+    order: IntArray | None = None
 
     @property
     def n_samples(self) -> int:
@@ -127,16 +133,27 @@ class GraphStack:
         return np.where(self.mirror >= 0, values[self.mirror], 0.0)
 
     def matrix(self, values: FloatArray) -> csr_array:
-        """Values on the pattern as a matrix of their own, without stored zeros."""
+        """Values on the pattern as a matrix between samples, without stored zeros."""
         graph = self._on_pattern(values).copy()
         graph.eliminate_zeros()
-        return graph
+        if self.order is None:
+            return graph
+        indptr, indices, data = _permuted(
+            graph.indptr, graph.indices, graph.data[None], np.argsort(self.order)
+        )
+        return csr_array((data[0], indices, indptr), shape=graph.shape)
+
+    def by_sample(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """One entry a row -> one entry a sample."""
+        return rows if self.order is None else rows[np.argsort(self.order)]
 
     def symmetric(self, values: FloatArray) -> csr_array:
         """(U + U') / 2 for U with the given values, without stored zeros."""
         from manyview import _kernels
 
-        pattern = (self.indptr, self.indices, *self.into, values)
+        into_indptr, into_rows, into_places = self.into
+        incoming = _kernels.gather(values, into_places)
+        pattern = (self.indptr, self.indices, values, into_indptr, into_rows, incoming)
         indptr = _starts(_kernels.symmetric_row_lengths(*pattern))
         indices = np.empty(indptr[-1], dtype=indptr.dtype)
         data = np.empty(len(indices))
@@ -159,16 +176,44 @@ def stack_graphs(graphs: Sequence[csr_array]) -> GraphStack:
         indices = np.empty(indptr[-1], dtype=indptr.dtype)
         _kernels.merge_columns(*both, indptr, indices)
     indptr, indices = _same_type(indptr, indices)
-    weights = np.zeros((len(graphs), len(indices)))
+    # One entry's weights in all views lie side by side: that is how they are visited.
+    weights = np.zeros((len(graphs), len(indices)), order="F")
     for view, graph in zip(weights, graphs, strict=True):
         own = _same_type(graph.indptr, graph.indices)
         _kernels.align_weights(indptr, indices, *own, graph.data, view)
+    return _stack(indptr, indices, weights)
+
+
+def reordered(stack: GraphStack, order: IntArray) -> GraphStack:
+    """The same with its rows, and the columns likewise, in the given order of the samples."""
+    pattern = _permuted(stack.indptr, stack.indices, stack.weights, order)
+    return _stack(*pattern, order)
+
+
+def _permuted(
+    indptr: IntArray, indices: IntArray, values: FloatArray, order: IntArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    from manyview import _kernels
+
+    number = np.empty(len(order), dtype=indices.dtype)
+    number[order] = np.arange(len(order))
+    out_indptr = _starts(np.diff(indptr)[order])
+    out_indices, out = np.empty_like(indices), np.empty_like(values)
+    _kernels.permute(indptr, indices, values, order, number, out_indptr, out_indices, out)
+    return out_indptr, out_indices, out
+
+
+def _stack(
+    indptr: IntArray, indices: IntArray, weights: FloatArray, order: IntArray | None = None
+) -> GraphStack:
+    from manyview import _kernels
+
     n = len(indptr) - 1
     places = np.arange(len(indices), dtype=indices.dtype)
     columns = csr_array((places, indices, indptr), shape=(n, n)).tocsc()
     mirror = _kernels.find_mirrors(indptr, indices)
     into = (columns.indptr, columns.indices, columns.data)
-    return GraphStack(indptr, indices, mirror, weights, into)
+    return GraphStack(indptr, indices, mirror, weights, into, order)
 
 
 def _starts(lengths: IntArray) -> IntArray:

@@ -11,12 +11,18 @@ from manyview._typing import FloatArray, IntArray
 def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
     """Exactly `n_clusters` clusters of the rows, numbered in the order of their first samples."""
     labels = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(embedding)
-    values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    if len(values) != n_clusters:
+    found = len(np.unique(labels))
+    if found != n_clusters:
         raise ValueError(
-            f"only {len(values)} of n_clusters={n_clusters} clusters can be told apart in the "
+            f"only {found} of n_clusters={n_clusters} clusters can be told apart in the "
             "embedding; expected fewer clusters or samples that differ more"
         )
-    rank = np.empty(n_clusters, dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(n_clusters)
+    return in_order_of_first(labels)
+
+
+def in_order_of_first(labels: IntArray) -> IntArray:
+    """The same clusters, numbered in the order of their first samples."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
     return rank[inverse]

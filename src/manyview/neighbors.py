@@ -1,19 +1,22 @@
-"""Normalised rows -> exact nearest neighbours, with ties that do not depend on sample order.
+"""Normalised rows -> nearest neighbours, with ties that do not depend on sample order.
 
-A fast search by inner products proposes candidates; their distances are then summed again from
-differences. So identical rows are at distance exactly 0, and a distance depends on its two rows
-and on nothing else.
+A fast search by inner products or cells proposes candidates; their distances are then summed again
+from differences. So identical rows are at distance exactly 0, and a distance depends on its two
+rows and on nothing else.
 """
 
 from __future__ import annotations
 
+import time
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
+from manyview import approximate
 from manyview._typing import FloatArray, IntArray
-from manyview.scaling import DenseRows, Rows
+from manyview.scaling import DenseRows, Rows, SparseRows
 
 # Distances within this share of each other are equal up to rounding.
 TIE = 1e-12
@@ -24,6 +27,41 @@ _BLUR = 1e-12
 _SPARE_CANDIDATES = 10
 _BLOCK_BYTES = 32 * 2**20
 
+SEARCHES = ("auto", "exact", "approximate")
+#: Dense views of more samples than this are searched approximately by default.
+EXACT_LIMIT = 20_000
+
+
+@dataclass(frozen=True)
+class NeighborSearch:
+    """How a view's neighbours were found.
+
+    Attributes
+    ----------
+    method : {"exact", "approximate"}
+    reason : str
+        Why this method.
+    recall : float
+        Share of the true nearest neighbours found: 1 for "exact", else measured on trial samples.
+    n_cells, n_probed : int
+        Cells that "approximate" sorted the samples into, and how many it searched for each; 0 for
+        "exact".
+    seconds : float
+    """
+
+    method: str
+    reason: str
+    recall: float
+    n_cells: int
+    n_probed: int
+    seconds: float
+
+    def __str__(self) -> str:
+        how = f"{self.method} neighbours ({self.reason})"
+        if self.method == "approximate":
+            how += f", {self.n_probed} of {self.n_cells} cells searched, recall {self.recall:.3f}"
+        return how
+
 
 @dataclass(frozen=True)
 class Neighbors:
@@ -32,37 +70,138 @@ class Neighbors:
     Attributes
     ----------
     indices, sq_distances : arrays of shape (n_samples, m)
+    search : how they were found
     """
 
     indices: IntArray
     sq_distances: FloatArray
+    search: NeighborSearch
 
 
-def nearest(rows: Rows, m: int) -> Neighbors:
-    """Exact `m` nearest other samples of every sample."""
+def nearest(rows: Rows, m: int, search: str = "exact", seed: int = 0) -> Neighbors:
+    """The `m` nearest other samples of every sample.
+
+    Parameters
+    ----------
+    search : {"auto", "exact", "approximate"}
+        "approximate" goes through faiss; sparse rows have no such search and are always searched
+        exactly. "auto" is "approximate" for more than `EXACT_LIMIT` dense rows.
+    """
+    started = time.perf_counter()
+    method, reason = _choose(rows, search)
+    recall, n_cells, n_probed = 1.0, 0, 0
+    if method == "approximate" and isinstance(rows, DenseRows):
+        index = approximate.build_index(rows.data, m, seed)
+        if 2 * index.n_probed > index.n_cells:
+            method, reason = "exact", "half of all cells would have to be searched"
+        else:
+            recall, n_cells, n_probed = index.recall, index.n_cells, index.n_probed
+            indices, distances = _approximate(rows, m, index)
+    if method == "exact":
+        indices, distances = _exact(rows, m)
+    seconds = time.perf_counter() - started
+    how = NeighborSearch(method, reason, recall, n_cells, n_probed, seconds)
+    return Neighbors(indices, distances, how)
+
+
+def _choose(rows: Rows, search: str) -> tuple[str, str]:
+    """Which search, and why."""
+    n = rows.n_samples
+    if search == "exact":
+        return "exact", "as asked for"
+    if not isinstance(rows, DenseRows):
+        return "exact", "sparse features"
+    if search == "approximate":
+        if not approximate.is_available():
+            raise ImportError(
+                "neighbor_search='approximate' needs faiss, which is not installed; "
+                "expected: pip install 'manyview[fast]'"
+            )
+        return "approximate", "as asked for"
+    if n <= EXACT_LIMIT:
+        return "exact", f"no more than {EXACT_LIMIT} samples"
+    if not approximate.is_available():
+        warnings.warn(
+            f"{n} samples and faiss is not installed: neighbours are searched exactly, in time "
+            "that grows with the square of that; pip install 'manyview[fast]' for a faster search",
+            stacklevel=2,
+        )
+        return "exact", "faiss is not installed"
+    return "approximate", f"more than {EXACT_LIMIT} samples"
+
+
+def _approximate(
+    rows: DenseRows, m: int, index: approximate.CellIndex
+) -> tuple[IntArray, FloatArray]:
+    n, norms = rows.n_samples, rows.sq_norms()
+    indices, distances = np.empty((n, m), dtype=np.intp), np.empty((n, m))
+    for some, candidates in index.blocks(m):
+        candidates.sort(axis=1)
+        none = (candidates < 0) | (candidates == some[:, None])
+        candidates[none] = 0
+        gaps = _distances(rows, norms, some, candidates)
+        gaps[none] = np.inf
+        indices[some], distances[some] = _keep_nearest(candidates, gaps, m)
+    _search_again(rows, np.flatnonzero(np.isinf(distances[:, -1])), indices, distances)
+    return indices, distances
+
+
+def _exact(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
     n = rows.n_samples
     proposed = min(n - 1, m + _SPARE_CANDIDATES)
     if isinstance(rows, DenseRows):
         candidates, sizes = _dense_candidates(rows, proposed)
+    elif isinstance(rows, SparseRows):
+        candidates, sizes = _sparse_candidates(rows, proposed)
     else:
         candidates, sizes = _blockwise_candidates(rows, proposed)
     candidates.sort(axis=1)
-    distances = _distances(rows, np.arange(n), candidates)
+    distances = _distances(rows, rows.sq_norms(), np.arange(n), candidates)
     indices, distances = _keep_nearest(candidates, distances, m)
     if proposed < n - 1:
         # Exact duplicates need no second search: nothing is closer than 0.
         last = distances[:, -1]
         blurred = np.flatnonzero((last > 0) & (last <= _BLUR * sizes))
         _search_again(rows, blurred, indices, distances)
-    return Neighbors(indices, distances)
+    return indices, distances
 
 
 def _dense_candidates(rows: DenseRows, m: int) -> tuple[IntArray, FloatArray]:
     """Proposed neighbours, and the squared norms of the rows they were found among."""
     centred = rows.data - rows.data.mean(axis=0)  # same distances, fewer digits lost in products
-    search = NearestNeighbors(n_neighbors=m, algorithm="brute").fit(centred)
-    found = np.asarray(search.kneighbors(return_distance=False), dtype=np.intp)
+    search = NearestNeighbors(n_neighbors=m + 1, algorithm="brute").fit(centred)
+    n = len(centred)
+    found = np.empty((n, m), dtype=np.intp)
+    step = _rows_at_a_time(n)
+    for start in range(0, n, step):
+        own = np.arange(start, min(start + step, n))
+        some = search.kneighbors(centred[own], return_distance=False)
+        is_own = some == own[:, None]
+        is_own[~is_own.any(axis=1), -1] = True  # among many equals it may not find itself
+        found[own] = some[~is_own].reshape(len(own), m)
     return found, DenseRows(centred).sq_norms()
+
+
+def _rows_at_a_time(n: int) -> int:
+    """Rows a call of a compiled search over n samples: about a second, so that Ctrl-C is heard."""
+    return max(256, 2**29 // n)
+
+
+def _sparse_candidates(rows: SparseRows, m: int) -> tuple[IntArray, FloatArray]:
+    """The same through an inverted file of the features: no row ever becomes dense."""
+    from manyview import _kernels
+
+    n, norms, sums = rows.n_samples, rows.sq_norms(), rows.sums()
+    csr, csc = rows.matrix, rows.matrix.tocsc()
+    found = np.empty((n, m), dtype=np.intp)
+    step = _rows_at_a_time(n)
+    for start in range(0, n, step):
+        found[start : start + step] = _kernels.sparse_candidates(
+            csr.indptr, csr.indices, csr.data, csc.indptr, csc.indices, csc.data,
+            rows.scale, rows.shift, sums, norms, csr.shape[1], m,
+            start, min(start + step, n),
+        )  # fmt: skip
+    return found, norms
 
 
 def _blockwise_candidates(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
@@ -79,9 +218,10 @@ def _blockwise_candidates(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
     return found, norms
 
 
-def _distances(rows: Rows, targets: IntArray, candidates: IntArray) -> FloatArray:
+def _distances(
+    rows: Rows, norms: FloatArray, targets: IntArray, candidates: IntArray
+) -> FloatArray:
     distances = rows.sq_distances(targets, candidates)
-    norms = rows.sq_norms()
     distances[distances <= _ZERO * (norms[targets, None] + norms[candidates])] = 0.0
     return distances
 
@@ -99,9 +239,10 @@ def _search_again(rows: Rows, targets: IntArray, indices: IntArray, distances: F
     Needed where even the last neighbour is closer than the rounding error of inner products.
     """
     n, m = indices.shape
+    norms = rows.sq_norms()
     step = max(1, _BLOCK_BYTES // (16 * n))
     for start in range(0, len(targets), step):
         some = targets[start : start + step]
         others = np.arange(n - 1) + (np.arange(n - 1) >= some[:, None])
-        found = _keep_nearest(others, _distances(rows, some, others), m)
+        found = _keep_nearest(others, _distances(rows, norms, some, others), m)
         indices[some], distances[some] = found

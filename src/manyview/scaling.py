@@ -60,12 +60,12 @@ class SparseRows:
     def sq_norms(self) -> FloatArray:
         width = self.matrix.shape[1]
         squares = self.scale**2 * self.matrix.power(2).sum(axis=1)
-        return np.asarray(squares + 2 * self.shift * self._sums() + width * self.shift**2)
+        return np.asarray(squares + 2 * self.shift * self.sums() + width * self.shift**2)
 
     def inner_products(self, start: int, stop: int) -> FloatArray:
         some = slice(start, stop)
         width = self.matrix.shape[1]
-        sums = self._sums()
+        sums = self.sums()
         products = (self.matrix[some] @ self.matrix.T).toarray()
         products *= self.scale[some, None] * self.scale
         products += sums[some, None] * self.shift + self.shift[some, None] * sums
@@ -88,7 +88,7 @@ class SparseRows:
         columns = self.matrix.indices[own][filled].astype(np.int64)
         return bytes(columns.tobytes() + values.tobytes() + self.shift[i].tobytes())
 
-    def _sums(self) -> FloatArray:
+    def sums(self) -> FloatArray:
         """Sum over features of scale * x."""
         return np.asarray(self.scale * self.matrix.sum(axis=1))
 

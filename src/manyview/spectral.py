@@ -17,12 +17,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
 
 from manyview._typing import FloatArray, IntArray
+from manyview.filtered import LowEnd, NullSpace, Operator, lowest_eigenpairs
 
 #: Pieces of up to this many samples are solved densely by LAPACK, larger ones by Lanczos.
 DENSE_LIMIT = 500
 #: Up to this many are still solved densely where more than one eigenvector in 20 is wanted: there
 #: LAPACK is the faster one.
 DENSE_LIMIT_MANY = 4000
+#: Beyond this many samples `manyview.filtered` takes over.
+FILTERED_LIMIT = 20_000
 # Residuals ||L x - w x|| above this share of the eigenvalues' bound mean no convergence.
 _RESIDUAL = 1e-8
 
@@ -40,7 +43,12 @@ class Spectrum:
         Sums of the C and of the C + 1 smallest eigenvalues; the latter is infinite for C = N.
     n_components : int
     components : array of shape (n_samples,)
-        Number of each sample's component, in the order of first samples.
+        Number of each sample's component, in any order.
+    residual : float
+        The largest ||L f - w f|| in the embedding, as a share of the bound of the eigenvalues;
+        0 where the solver works to machine precision.
+    low_end : LowEnd, optional
+        A start for the next, similar problem.
     """
 
     embedding: FloatArray
@@ -48,6 +56,8 @@ class Spectrum:
     sum_c1: float
     n_components: int
     components: IntArray
+    residual: float = 0.0
+    low_end: LowEnd | None = None
 
 
 def laplacian_spectrum(
@@ -56,12 +66,14 @@ def laplacian_spectrum(
     rng: np.random.Generator,
     *,
     normalized: bool = False,
-    start: FloatArray | None = None,
+    start: LowEnd | None = None,
     dense_limit: int = DENSE_LIMIT,
 ) -> Spectrum:
     """Eigenpairs of D - M, or of I - D^-1/2 M D^-1/2, for a symmetric M without stored zeros."""
     n = graph.shape[0]
-    n_components, components = connected_components(graph, directed=False)
+    n_components, components = _components(graph)
+    if n > FILTERED_LIMIT:
+        return _filtered_spectrum(graph, n_clusters, components, rng, normalized, start)
     sizes = np.bincount(components)
     members = np.split(np.argsort(components, kind="stable"), np.cumsum(sizes)[:-1])
     largest = np.argsort(-sizes, kind="stable")[:n_clusters]
@@ -80,6 +92,66 @@ def laplacian_spectrum(
                 values[place] = np.concatenate([[0.0], np.maximum(w[1:], 0.0)])
                 vectors[place] = (own, x)
     return _assemble(n, n_clusters, n_components, components, values, vectors)
+
+
+def _components(graph: csr_array) -> tuple[int, IntArray]:
+    """Number of connected components of a symmetric graph, and each sample's."""
+    # A symmetric graph is strongly connected where it is connected, and that takes no transpose.
+    count, components = connected_components(graph, directed=True, connection="strong")
+    return int(count), components
+
+
+def _filtered_spectrum(
+    graph: csr_array,
+    n_clusters: int,
+    components: IntArray,
+    rng: np.random.Generator,
+    normalized: bool,
+    start: LowEnd | None,
+) -> Spectrum:
+    """As `laplacian_spectrum`, for many samples: the components' null vectors come for free."""
+    n_components = int(components.max()) + 1
+    operator, null = _laplacian_operator(graph, normalized)
+    embedding = np.zeros((len(null), n_clusters))
+    sizes = np.bincount(components)
+    for c, piece in enumerate(np.argsort(-sizes, kind="stable")[:n_clusters]):
+        own = components == piece
+        embedding[own, c] = null[own] / np.linalg.norm(null[own])
+    if n_components > n_clusters:
+        return Spectrum(embedding, 0.0, 0.0, n_components, components)
+    wanted = n_clusters - n_components
+    low = lowest_eigenpairs(operator, wanted, NullSpace(components, null), start, rng)
+    embedding[:, n_components:] = low.vectors[:, :wanted]
+    sums = np.concatenate([[0.0], np.maximum(low.values[: wanted + 1], 0.0).cumsum()])
+    return Spectrum(
+        embedding, float(sums[wanted]), float(sums[wanted + 1]), n_components, components,
+        low.residual, low,
+    )  # fmt: skip
+
+
+def _laplacian_operator(graph: csr_array, normalized: bool) -> tuple[Operator, FloatArray]:
+    """The Laplacian in single precision, and the vector whose parts on the pieces it sends to 0."""
+    links = csr_array((graph.data.astype(np.float32), graph.indices, graph.indptr), graph.shape)
+    degrees = np.asarray(links.sum(axis=1, dtype=np.float64))
+    if not normalized:
+        return Operator(degrees, links, 2.0 * float(degrees.max())), np.ones(len(degrees))
+    null = np.sqrt(_positive(degrees))
+    links.data /= np.repeat(null, np.diff(links.indptr)) * null[links.indices]
+    return Operator(np.asarray(links @ null) / null, links, 2.0), null
+
+
+def rough_low_end(graph: csr_array, n_clusters: int, rng: np.random.Generator) -> LowEnd:
+    """A few vectors near the lowest eigenvectors of the Laplacian: a start, no more."""
+    operator, null = _laplacian_operator(graph, normalized=False)
+    whole = NullSpace(np.zeros(len(null), dtype=np.intp), null)
+    wanted = max(n_clusters - 1, 1)
+    return lowest_eigenpairs(operator, wanted, whole, None, rng, max_products=12)
+
+
+def sort_by_signs(vectors: FloatArray) -> IntArray:
+    """Samples in an order in which those on the same side of every vector lie together."""
+    sides = vectors[:, :8] > 0
+    return np.argsort(sides @ (1 << np.arange(sides.shape[1])), kind="stable")
 
 
 def normalized_embedding(graph: csr_array, n_clusters: int, rng: np.random.Generator) -> FloatArray:

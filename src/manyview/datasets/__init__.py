@@ -15,7 +15,12 @@ from manyview.datasets._fetched import (
     fetch_webkb,
     status,
 )
-from manyview.datasets._generated import make_blob_views, make_conflict_views, make_moon_views
+from manyview.datasets._generated import (
+    make_blob_views,
+    make_conflict_views,
+    make_latent_views,
+    make_moon_views,
+)
 from manyview.datasets._record import MultiViewData
 
 __all__ = [
@@ -35,6 +40,7 @@ __all__ = [
     "load_digits_views",
     "make_blob_views",
     "make_conflict_views",
+    "make_latent_views",
     "make_moon_views",
     "status",
 ]

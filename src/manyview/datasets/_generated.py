@@ -41,6 +41,59 @@ def make_blob_views(
     return _record("blobs", views, target, n_clusters)
 
 
+def make_latent_views(
+    n_samples: int = 1000,
+    n_clusters: int = 10,
+    *,
+    widths: Sequence[int] = (32, 48, 64),
+    latent: int = 8,
+    separation: float = 3.5,
+    noise: float = 0.1,
+    random_state: int | None = None,
+) -> MultiViewData:
+    """Overlapping clusters in many measurements of few hidden quantities.
+
+    Every view has `latent` hidden coordinates of its own, in which clusters are Gaussian around
+    centres on a sphere, spread out evenly. A random linear map turns them into the view's features,
+    and noise is added: wide tables that are thin inside, as real ones tend to be.
+
+    Parameters
+    ----------
+    n_samples, n_clusters : int
+    widths : sequence of int
+        Number of features of each view.
+    latent : int
+        Number of hidden coordinates of each view.
+    separation : float
+        Typical distance between two centres; samples are about 1 from theirs along each coordinate.
+    noise : float
+        Standard deviation of the noise on each feature, whose own is about 1.
+    random_state : int, optional
+    """
+    _check(n_samples, n_clusters, widths)
+    check_integer("latent", latent, 1)
+    rng = np.random.default_rng(random_state)
+    target = rng.permutation(np.arange(n_samples) % n_clusters)
+    views = []
+    for width in widths:
+        centres = _spread_out(rng, n_clusters, latent) * separation / np.sqrt(2)
+        hidden = centres[target] + rng.standard_normal((n_samples, latent))
+        to_features = rng.standard_normal((latent, width)) / np.sqrt(latent)
+        views.append(hidden @ to_features + noise * rng.standard_normal((n_samples, width)))
+    return _record("latent", views, target, n_clusters)
+
+
+def _spread_out(rng: np.random.Generator, count: int, width: int) -> FloatArray:
+    """Points on the unit sphere, each the one of 64 random ones farthest from those before."""
+    points = np.empty((count, width))
+    for p in range(count):
+        tries = rng.standard_normal((64, width))
+        tries /= np.linalg.norm(tries, axis=1, keepdims=True)
+        gaps = ((tries[:, None] - points[:p]) ** 2).sum(axis=2).min(axis=1, initial=np.inf)
+        points[p] = tries[gaps.argmax()]
+    return points
+
+
 def make_conflict_views(
     n_samples: int = 400,
     n_clusters: int = 4,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from manyview._checks import check_choice, check_integer
+from manyview._log import verbosity
+from manyview._run import Run
 from manyview._typing import Matrix
 from manyview.scaling import DenseRows, Rows, SparseRows, count_distinct, normalize_rows
 from manyview.views import (
@@ -52,9 +55,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         check_integer("n_clusters", self.n_clusters, 1)
         check_choice("normalize", self.normalize, ("auto", "zscore", "unit", None))
 
-    def _draw_seed(self) -> int:
-        """One seed, from which every random step of a fit is fed."""
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+    @contextmanager
+    def _running(self) -> Iterator[Run]:
+        """One fit: parameters checked, progress heard, every random step fed by one seed."""
+        with verbosity(self.verbose):
+            self._check_parameters()
+            run = Run(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
+            yield run
+            run.say("done")
+        self.stage_seconds_ = run.seconds
 
     def _read_views(self, X: Any) -> Views:
         """Check the input, whatever its form, and remember its layout."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyview import _kernels
-from manyview._stages import Stages
+from manyview._run import Run
 from manyview._typing import FloatArray
+from manyview.filtered import LowEnd
 from manyview.graphs import GraphStack
 from manyview.spectral import Spectrum, laplacian_spectrum
 
@@ -98,18 +99,19 @@ def fuse(
     lambda_init: float,
     max_iter: int,
     tol: float,
-    rng: np.random.Generator,
-    stages: Stages,
+    run: Run,
+    start: LowEnd | None = None,
 ) -> Fusion:
     """Learn the unified graph; with a `penalty` (CI-GMVC) split the views' graphs as well.
 
     The stop reason is "components" where U has C components, "eigenvalues" where its eigenvalues
-    say so but links too faint for them are left, else "max_iter" or "lambda_limit".
+    say so but links too faint for them are left, else "max_iter" or "lambda_limit". `start` are
+    vectors near the first embedding, if any are known.
     """
     S = stack.weights
     n_views = len(S)
     history: list[Round] = []
-    started = stages.elapsed
+    started = run.elapsed
 
     def record(number: int) -> None:
         fit = float(alpha @ misfits)
@@ -126,23 +128,22 @@ def fuse(
                 eigenvalue_sum_next=spectrum.sum_c1,
                 n_components=spectrum.n_components,
                 view_weights=tuple(alpha.tolist()),
-                seconds=stages.elapsed - started,
+                seconds=run.elapsed - started,
             )
         )
-        stages.say(
+        run.say(
             "round %d: %d components, lambda %g, objective %.6g",
             number, spectrum.n_components, lambda_, total,
         )  # fmt: skip
 
-    def solve(U: FloatArray) -> Spectrum:
-        with stages.stage("eigenvectors"):
-            return laplacian_spectrum(stack.symmetric(U), n_clusters, rng, start=F)
+    def solve(U: FloatArray, start: LowEnd | None) -> Spectrum:
+        with run.stage("eigenvectors"):
+            return laplacian_spectrum(stack.symmetric(U), n_clusters, run.rng, start=start)
 
     A = S
-    F: FloatArray | None = None
     U = mean_graph(stack)
-    spectrum = solve(U)
-    F = spectrum.embedding
+    spectrum = solve(U, start)
+    F, low_end = spectrum.embedding, spectrum.low_end
     variation = spectrum.sum_c
     misfits = starting_misfits(stack, U)
     alpha = np.full(n_views, 1 / n_views)
@@ -152,7 +153,8 @@ def fuse(
     for number in range(1, max_iter + 1):
         alpha = view_weights(misfits)
         U = unified_graph(stack, A, F, alpha, lambda_, exact=updates == "exact")
-        spectrum = solve(U)
+        spectrum = solve(U, low_end)
+        low_end = low_end if spectrum.low_end is None else spectrum.low_end
         too_few = spectrum.sum_c > tol
         too_many = not too_few and spectrum.sum_c1 < tol
         reached = not (too_few or too_many)
@@ -178,7 +180,7 @@ def fuse(
 
 
 def mean_graph(stack: GraphStack) -> FloatArray:
-    """The mean of the views' graphs with rows scaled to sum 1. The loop starts from (U + U') / 2."""
+    """The mean of the views' graphs, rows scaled to sum 1. The loop starts from (U + U') / 2."""
     mean: FloatArray = stack.weights.mean(axis=0)
     sums = stack.row_sums(mean)
     mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(stack.indptr))
@@ -249,7 +251,7 @@ def consistent_parts(
             f"expected gamma of at most about {limit:.2g}"
         )
     if A is stack.weights:
-        A = A.copy()
+        A = A.copy(order="F")
     if updates == "exact":
         _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, A)
         return A

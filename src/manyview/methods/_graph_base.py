@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._checks import check_choice, check_integer
-from manyview._log import logger
+from manyview._run import Run
 from manyview._typing import IntArray
 from manyview.bridging import add_bridges, closest_bridges, union_pieces
 from manyview.graphs import WEIGHTINGS, complete_graph, given_graph, neighbor_graph
 from manyview.methods._base import MultiViewClusterer
-from manyview.neighbors import nearest
+from manyview.neighbors import SEARCHES, NeighborSearch, nearest
 from manyview.scaling import Rows
 from manyview.views import Views
 
@@ -44,6 +44,7 @@ class GraphClusterer(MultiViewClusterer):
         *,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",
+        neighbor_search: str = "auto",
         normalize: str | None = "auto",
         views: Sequence[int] | None = None,
         random_state: Any = None,
@@ -52,6 +53,7 @@ class GraphClusterer(MultiViewClusterer):
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.graph = graph
+        self.neighbor_search = neighbor_search
         self.normalize = normalize
         self.views = views
         self.random_state = random_state
@@ -63,6 +65,7 @@ class GraphClusterer(MultiViewClusterer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("graph", self.graph, (*WEIGHTINGS, "precomputed"))
+        check_choice("neighbor_search", self.neighbor_search, SEARCHES)
         if isinstance(self.n_neighbors, str):
             check_choice("n_neighbors", self.n_neighbors, ("auto", "all"))
             if self.n_neighbors == "all" and self.graph == "adaptive":
@@ -73,50 +76,76 @@ class GraphClusterer(MultiViewClusterer):
         else:
             check_integer("n_neighbors", self.n_neighbors, 1)
 
-    def _view_graphs(self, views: Views) -> ViewGraphs:
+    def _view_graphs(self, views: Views, run: Run) -> ViewGraphs:
         """The similarity graph of every view, joined where together they leave too many pieces."""
-        rows: list[Rows] = []
-        graphs: list[csr_array] = []
-        for name, matrix in zip(views.names, views.matrices, strict=True):
-            if self._takes_similarities():
-                graphs.append(given_graph(matrix))
-            else:
-                rows.append(self._rows(matrix, name))
-                graphs.append(self._graph(rows[-1], name))
-            if graphs[-1].nnz == 0:
-                why = "it has no edges" if self._takes_similarities() else _EQUALLY_FAR
-                warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=3)
-            logger.info("view '%s': a graph of %d edges", name, graphs[-1].nnz)
         together = "graphs of the views together"
         one = f"graph of view '{views.names[0]}'"
-        return self._join(graphs, rows, together if len(graphs) > 1 else one)
+        named = list(zip(views.names, views.matrices, strict=True))
+        if self._takes_similarities():
+            graphs = [given_graph(matrix) for matrix in views.matrices]
+            self._check_says_something(graphs, views.names, "it has no edges")
+            return self._join(graphs, None, together if len(graphs) > 1 else one, run)
+        self.neighbor_search_: list[NeighborSearch] = []
+        graphs = [self._graph(self._rows(matrix, name), name, run) for name, matrix in named]
+        self._check_says_something(graphs, views.names, _EQUALLY_FAR)
 
-    def _graph(self, rows: Rows, name: str) -> csr_array:
+        def rows() -> list[Rows]:  # made again if they are needed: they can be large
+            return [self._rows(matrix, name) for name, matrix in named]
+
+        return self._join(graphs, rows, together if len(graphs) > 1 else one, run)
+
+    def _check_says_something(
+        self, graphs: Sequence[csr_array], names: Sequence[str], why: str
+    ) -> None:
+        for graph, name in zip(graphs, names, strict=True):
+            if graph.nnz == 0:
+                warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=4)
+
+    def _graph(self, rows: Rows, name: str, run: Run) -> csr_array:
         n = rows.n_samples
-        if self.n_neighbors == "all":
-            if n > COMPLETE_LIMIT:
+        with run.stage("neighbors"):
+            if self.n_neighbors == "all":
+                return self._complete_graph(rows, name)
+            automatic = self.n_neighbors == "auto"
+            k = min(NEIGHBORS, max(n - 2, 1)) if automatic else int(self.n_neighbors)
+            if k > n - 2:
+                expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
                 raise ValueError(
-                    f"n_neighbors='all', but view '{name}' has {n} samples and a complete graph "
-                    f"stores {n} x {n} weights; expected at most {COMPLETE_LIMIT} samples"
+                    f"n_neighbors={k}, but view '{name}' has n_samples={n}; {expected}"
                 )
-            return complete_graph(rows, self.graph)
-        k = min(NEIGHBORS, max(n - 2, 1)) if self.n_neighbors == "auto" else int(self.n_neighbors)
-        if k > n - 2:
-            expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
-            raise ValueError(f"n_neighbors={k}, but view '{name}' has n_samples={n}; {expected}")
-        return neighbor_graph(nearest(rows, k + 1), self.graph, rows.sq_norms())
+            near = nearest(rows, k + 1, self.neighbor_search, run.seed)
+            graph = neighbor_graph(near, self.graph, rows.sq_norms())
+        self.neighbor_search_.append(near.search)
+        run.say("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
+        return graph
 
-    def _join(self, graphs: list[csr_array], rows: list[Rows], what: str) -> ViewGraphs:
+    def _complete_graph(self, rows: Rows, name: str) -> csr_array:
+        n = rows.n_samples
+        if n > COMPLETE_LIMIT:
+            raise ValueError(
+                f"n_neighbors='all', but view '{name}' has {n} samples and a complete graph "
+                f"stores {n} x {n} weights; expected at most {COMPLETE_LIMIT} samples"
+            )
+        return complete_graph(rows, self.graph)
+
+    def _join(
+        self,
+        graphs: list[csr_array],
+        make_rows: Callable[[], list[Rows]] | None,
+        what: str,
+        run: Run,
+    ) -> ViewGraphs:
         """Bridge the union of the graphs if it has more components than clusters are wanted."""
         n_pieces, pieces = union_pieces(graphs)
         if n_pieces <= self._C:
             return ViewGraphs(tuple(graphs), np.empty((0, 2), dtype=np.intp))
-        if not rows:
+        if make_rows is None:
             raise ValueError(
                 f"n_clusters={self._C}, but the precomputed {what} "
                 f"{_have(what)} {n_pieces} connected components; "
                 f"expected at most {self._C}"
             )
+        rows = make_rows()
         self._check_distinct(rows)
         warnings.warn(
             f"the {what} {_have(what)} {n_pieces} connected components, more than "
@@ -124,7 +153,9 @@ class GraphClusterer(MultiViewClusterer):
             "(see bridges_)",
             stacklevel=4,
         )
-        bridges = closest_bridges(pieces, rows)
+        with run.stage("bridges"):
+            run.say("joining %d pieces", n_pieces)
+            bridges = closest_bridges(pieces, rows)
         return ViewGraphs(tuple(add_bridges(graph, bridges) for graph in graphs), bridges.pairs)
 
 

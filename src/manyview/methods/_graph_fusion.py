@@ -6,17 +6,18 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._checks import check_choice, check_integer, check_real
-from manyview._log import verbosity
-from manyview._stages import Stages
+from manyview._run import Run
 from manyview._typing import IntArray
-from manyview.graphs import GraphStack, stack_graphs
-from manyview.labels import kmeans_labels
-from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
+from manyview.filtered import LowEnd
+from manyview.graphs import GraphStack, reordered, stack_graphs
+from manyview.labels import in_order_of_first, kmeans_labels
+from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse, mean_graph
 from manyview.methods._graph_base import GraphClusterer
+from manyview.spectral import FILTERED_LIMIT, rough_low_end, sort_by_signs
 
 
 class GraphFusion(GraphClusterer):
@@ -28,6 +29,7 @@ class GraphFusion(GraphClusterer):
         *,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",
+        neighbor_search: str = "auto",
         normalize: str | None = "auto",
         views: Sequence[int] | None = None,
         updates: str = "published",
@@ -41,6 +43,7 @@ class GraphFusion(GraphClusterer):
             n_clusters,
             n_neighbors=n_neighbors,
             graph=graph,
+            neighbor_search=neighbor_search,
             normalize=normalize,
             views=views,
             random_state=random_state,
@@ -71,33 +74,45 @@ class GraphFusion(GraphClusterer):
         -------
         self
         """
-        with verbosity(self.verbose):
-            stages = Stages()
-            self._check_parameters()
-            seed = self._draw_seed()
-            views = self._read_views(X)
-            view_graphs = self._view_graphs(views)
-            stack = stack_graphs(view_graphs.graphs)
-            fusion = fuse(
-                stack,
-                self._C,
-                self._penalty(),
-                updates=self.updates,
-                lambda_init=float(self.lambda_init),
-                max_iter=int(self.max_iter),
-                tol=float(self.tol),
-                rng=np.random.default_rng(seed),
-                stages=stages,
-            )
-            self.converged_ = fusion.spectrum.n_components == self._C
-            if self.converged_:
-                self.labels_ = fusion.spectrum.components.astype(np.intp)
-            else:
-                self.labels_ = self._complete(fusion, seed)
+        with self._running() as run:
+            view_graphs = self._view_graphs(self._read_views(X), run)
+            with run.stage("fusion"):
+                stack, start = self._stack(view_graphs.graphs, run)
+                fusion = fuse(
+                    stack,
+                    self._C,
+                    self._penalty(),
+                    updates=self.updates,
+                    lambda_init=float(self.lambda_init),
+                    max_iter=int(self.max_iter),
+                    tol=float(self.tol),
+                    run=run,
+                    start=start,
+                )
+            with run.stage("labels"):
+                self.converged_ = fusion.spectrum.n_components == self._C
+                if self.converged_:
+                    self.labels_ = in_order_of_first(stack.by_sample(fusion.spectrum.components))
+                else:
+                    self.labels_ = self._complete(fusion, stack, run.seed)
         self.view_graphs_ = list(view_graphs.graphs)
         self.bridges_ = view_graphs.bridges
         self._remember(stack, fusion)
         return self
+
+    def _stack(self, graphs: Sequence[csr_array], run: Run) -> tuple[GraphStack, LowEnd | None]:
+        """All graphs on one pattern; large ones so that what is close is close in memory.
+
+        That order comes from a first rough embedding, which is returned to start from.
+        """
+        stack = stack_graphs(graphs)
+        if stack.n_samples <= FILTERED_LIMIT:
+            return stack, None
+        with run.stage("eigenvectors"):
+            start = rough_low_end(stack.symmetric(mean_graph(stack)), self._C, run.rng)
+        order = sort_by_signs(start.vectors)
+        run.say("a pattern of %d edges", len(stack.indices))
+        return reordered(stack, order), start.by(order)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -106,7 +121,7 @@ class GraphFusion(GraphClusterer):
         check_integer("max_iter", self.max_iter, 1)
         check_real("tol", self.tol, 0, above=True)
 
-    def _complete(self, fusion: Fusion, seed: int) -> IntArray:
+    def _complete(self, fusion: Fusion, stack: GraphStack, seed: int) -> IntArray:
         """Labels by k-means on the embedding, for a loop that ended without C components."""
         warnings.warn(
             f"the loop ended after {len(fusion.history) - 1} rounds ({fusion.stop_reason}) with "
@@ -115,7 +130,7 @@ class GraphFusion(GraphClusterer):
             ConvergenceWarning,
             stacklevel=3,
         )
-        return kmeans_labels(fusion.embedding, self._C, seed)
+        return kmeans_labels(stack.by_sample(fusion.embedding), self._C, seed)
 
     def _remember(self, stack: GraphStack, fusion: Fusion) -> None:
         self.unified_graph_ = stack.matrix(fusion.unified)
@@ -125,7 +140,7 @@ class GraphFusion(GraphClusterer):
             for whole, part in zip(stack.weights, fusion.consistent, strict=True)
         ]
         self.view_weights_ = fusion.view_weights
-        self.embedding_ = fusion.embedding
+        self.embedding_ = stack.by_sample(fusion.embedding)
         self.history_ = list(fusion.history)
         self.n_iter_ = len(fusion.history) - 1
         self.stop_reason_ = fusion.stop_reason

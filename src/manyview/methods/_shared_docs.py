@@ -35,6 +35,11 @@ GRAPH = dedent("""\
         With "precomputed", X holds square matrices of similarities, used as they are but for rows
         that sum to more than 1: they are scaled to 1. Whether a sample resembles itself says
         nothing about clusters: a diagonal is best left 0.
+    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
+        "approximate" sorts the samples into cells and searches as many of them as it takes to find
+        98.5 % of the neighbours of a few trial samples; it needs faiss
+        (``pip install 'manyview[fast]'``). "auto" is "exact" up to 20,000 samples and
+        "approximate" beyond. Sparse views are always searched exactly.
     """)
 
 KERNEL = dedent("""\
@@ -51,6 +56,8 @@ LEARNED = dedent("""\
     embedding_ : array of shape (n_samples, n_clusters)
         What was clustered: rows for k-means, or the eigenvectors of a graph's Laplacian.
     view_names_ : tuple of str
+    stage_seconds_ : dict
+        Time spent in each stage of the fit.
     n_features_in_ : int
         Columns of all views together.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -86,6 +93,8 @@ FUSED = dedent("""\
     stop_reason_ : {"components", "eigenvalues", "max_iter", "lambda_limit"}
         "eigenvalues" where they say that U has C components, but links too faint for them are
         left.
+    neighbor_search_ : list of NeighborSearch
+        How the neighbours of every view were found, why so, and with what recall.
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the views' graphs fell into too many pieces; usually none.
     """)

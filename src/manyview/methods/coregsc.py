@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from manyview._checks import check_choice, check_integer, check_real
-from manyview._log import logger, verbosity
+from manyview._log import logger
 from manyview._typing import FloatArray
 from manyview.labels import kmeans_labels
 from manyview.methods._kernel_base import KernelClusterer
@@ -89,9 +89,7 @@ class CoregSC(KernelClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
-        with verbosity(self.verbose):
-            self._check_parameters()
-            seed = self._draw_seed()
+        with self._running() as run:
             views = self._read_views(X)
             kernels = self._kernels(views, n_matrices=len(views.names) + 6)
             normalized = [_normalize(kernel) for kernel in kernels]
@@ -104,7 +102,7 @@ class CoregSC(KernelClusterer):
                 self.centroid_ = chosen
             self.view_embeddings_ = np.array(embeddings)
             self.embedding_ = unit_rows(chosen)
-            self.labels_ = kmeans_labels(self.embedding_, self._C, seed)
+            self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
         self.n_iter_ = self.max_iter
         return self
 

@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview import _kernels
 from manyview._checks import check_integer, check_real
-from manyview._log import logger, verbosity
+from manyview._log import logger
 from manyview._typing import FloatArray
 from manyview.bridging import union_pieces
 from manyview.graphs import GraphStack, stack_graphs
-from manyview.labels import kmeans_labels
+from manyview.labels import in_order_of_first, kmeans_labels
 from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._shared_docs import shared_docs
 from manyview.spectral import Spectrum, laplacian, laplacian_spectrum, smallest_eigenpairs
@@ -87,6 +87,7 @@ class MCGL(GraphClusterer):
         *,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",
+        neighbor_search: str = "auto",
         normalize: str | None = "auto",
         views: Sequence[int] | None = None,
         max_iter: int = 30,
@@ -98,6 +99,7 @@ class MCGL(GraphClusterer):
             n_clusters,
             n_neighbors=n_neighbors,
             graph=graph,
+            neighbor_search=neighbor_search,
             normalize=normalize,
             views=views,
             random_state=random_state,
@@ -108,12 +110,10 @@ class MCGL(GraphClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
-        with verbosity(self.verbose):
-            self._check_parameters()
-            seed = self._draw_seed()
-            rng = np.random.default_rng(seed)
+        with self._running() as run:
+            rng = run.rng
             views = self._read_views(X)
-            view_graphs = self._view_graphs(views)
+            view_graphs = self._view_graphs(views, run)
             refined = [
                 self._refine(graph, name, rng)
                 for graph, name in zip(view_graphs.graphs, views.names, strict=True)
@@ -123,7 +123,7 @@ class MCGL(GraphClusterer):
             self.converged_ = spectrum.n_components == self._C
             self.embedding_ = spectrum.embedding
             if self.converged_:
-                self.labels_ = spectrum.components.astype(np.intp)
+                self.labels_ = in_order_of_first(spectrum.components)
             else:
                 warnings.warn(
                     f"the fused graph has {spectrum.n_components} components, not "
@@ -131,7 +131,7 @@ class MCGL(GraphClusterer):
                     ConvergenceWarning,
                     stacklevel=2,
                 )
-                self.labels_ = kmeans_labels(self.embedding_, self._C, seed)
+                self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
         self.view_graphs_ = list(view_graphs.graphs)
         self.bridges_ = view_graphs.bridges
         self.refined_graphs_ = refined

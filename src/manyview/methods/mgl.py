@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._checks import check_integer, check_real
-from manyview._log import logger, verbosity
+from manyview._log import logger
 from manyview._typing import FloatArray
 from manyview.labels import kmeans_labels
 from manyview.methods._graph_base import GraphClusterer
@@ -93,6 +93,7 @@ class MGL(GraphClusterer):
         *,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",
+        neighbor_search: str = "auto",
         normalize: str | None = "auto",
         views: Sequence[int] | None = None,
         max_iter: int = 100,
@@ -104,6 +105,7 @@ class MGL(GraphClusterer):
             n_clusters,
             n_neighbors=n_neighbors,
             graph=graph,
+            neighbor_search=neighbor_search,
             normalize=normalize,
             views=views,
             random_state=random_state,
@@ -114,17 +116,15 @@ class MGL(GraphClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
-        with verbosity(self.verbose):
-            self._check_parameters()
-            seed = self._draw_seed()
+        with self._running() as run:
             views = self._read_views(X)
-            view_graphs = self._view_graphs(views)
+            view_graphs = self._view_graphs(views, run)
             laplacians = [
                 laplacian(csr_array((graph + graph.T) / 2), normalized=True)[0]
                 for graph in view_graphs.graphs
             ]
-            self.embedding_ = self._alternate(laplacians, np.random.default_rng(seed))
-            self.labels_ = kmeans_labels(self.embedding_, self._C, seed)
+            self.embedding_ = self._alternate(laplacians, run.rng)
+            self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
         self.view_graphs_ = list(view_graphs.graphs)
         self.bridges_ = view_graphs.bridges
         return self

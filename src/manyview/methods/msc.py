@@ -11,7 +11,7 @@ from scipy.linalg import svd
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._checks import check_choice, check_integer, check_real
-from manyview._log import logger, verbosity
+from manyview._log import logger
 from manyview._typing import FloatArray
 from manyview.labels import kmeans_labels
 from manyview.methods._kernel_base import KernelClusterer
@@ -101,16 +101,14 @@ class MSC(KernelClusterer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
-        with verbosity(self.verbose):
-            self._check_parameters()
-            seed = self._draw_seed()
+        with self._running() as run:
             views = self._read_views(X)
             kernels = self._kernels(views, n_matrices=3 * len(views.names) + 10)
             T = [_row_stochastic(kernels.pop(0)) for _ in views.names]
             P = self._decompose(T)
             top = largest_eigenvectors(_symmetric_chain(P), self._C)
             self.embedding_ = unit_rows(top)
-            self.labels_ = kmeans_labels(self.embedding_, self._C, seed)
+            self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
         self.transition_matrix_ = P
         return self
 

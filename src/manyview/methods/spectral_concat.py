@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manyview._run import Run
 from manyview.methods._graph_base import ViewGraphs
 from manyview.methods._shared_docs import shared_docs
 from manyview.methods._spectral_baseline import SpectralBaseline
@@ -47,7 +48,7 @@ class SpectralConcat(SpectralBaseline):
                 "graph='precomputed' with SpectralConcat; expected features to put side by side"
             )
 
-    def _chosen_graphs(self, views: Views) -> ViewGraphs:
+    def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
         rows = side_by_side(
             [
                 self._rows(matrix, name)
@@ -55,4 +56,6 @@ class SpectralConcat(SpectralBaseline):
             ]
         )
         name = "all views"
-        return self._join([self._graph(rows, name)], [rows], f"graph of {name}")
+        self.neighbor_search_ = []
+        graph = self._graph(rows, name, run)
+        return self._join([graph], lambda: [rows], f"graph of {name}", run)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+from manyview._run import Run
 from manyview.methods._graph_base import ViewGraphs
 from manyview.methods._shared_docs import shared_docs
 from manyview.methods._spectral_baseline import SpectralBaseline
@@ -49,6 +50,7 @@ class SpectralView(SpectralBaseline):
         view: int | str = 0,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",
+        neighbor_search: str = "auto",
         normalize: str | None = "auto",
         views: Sequence[int] | None = None,
         random_state: Any = None,
@@ -58,6 +60,7 @@ class SpectralView(SpectralBaseline):
             n_clusters,
             n_neighbors=n_neighbors,
             graph=graph,
+            neighbor_search=neighbor_search,
             normalize=normalize,
             views=views,
             random_state=random_state,
@@ -65,7 +68,7 @@ class SpectralView(SpectralBaseline):
         )
         self.view = view
 
-    def _chosen_graphs(self, views: Views) -> ViewGraphs:
+    def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
         names = list(views.names)
         view: Any = self.view
         number = isinstance(view, Integral) and not isinstance(view, bool)
@@ -78,4 +81,4 @@ class SpectralView(SpectralBaseline):
                 f"view={self.view!r}; expected one of {names} or a number from 0 to "
                 f"{len(names) - 1}"
             )
-        return self._view_graphs(Views((names[v],), (views.matrices[v],)))
+        return self._view_graphs(Views((names[v],), (views.matrices[v],)), run)

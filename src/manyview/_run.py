@@ -1,4 +1,4 @@
-"""How long each stage of a fit took, said while it runs and kept for afterwards."""
+"""What one fit carries with it: its seed, its clock, and a voice for progress."""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from manyview._log import logger
 
 
-class Stages:
-    """A clock for the stages of one fit; time in a stage within a stage counts for the inner one.
+class Run:
+    """One fit.
 
     Attributes
     ----------
+    seed : int
+        Feeds every random step.
+    rng : numpy.random.Generator
+        Seeded with it.
     seconds : dict
-        Name of each stage -> seconds spent in it so far.
+        Name of each stage -> seconds spent in it. Time in a stage within a stage counts for the
+        inner one alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.rng = np.random.default_rng(seed)
         self.seconds: dict[str, float] = {}
         self._started = time.perf_counter()
         self._inner = 0.0
@@ -29,15 +38,15 @@ class Stages:
 
     def say(self, text: str, *values: object) -> None:
         """Log a line of progress with the time since the fit began."""
-        logger.info("%7.1f s  " + text, self.elapsed, *values)
+        logger.info("%.1f s: " + text, self.elapsed, *values)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        outer_inner, self._inner = self._inner, 0.0
+        outer, self._inner = self._inner, 0.0
         before = time.perf_counter()
         try:
             yield
         finally:
             spent = time.perf_counter() - before
             self.seconds[name] = self.seconds.get(name, 0.0) + spent - self._inner
-            self._inner = outer_inner + spent
+            self._inner = outer + spent

@@ -1,0 +1,223 @@
+"""The lowest eigenvectors of large sparse matrices: subspace iteration with a Chebyshev filter.
+
+A block of vectors is multiplied by a polynomial of the matrix that is large below the eigenvalues
+not wanted and small on all of them, made orthonormal, and turned towards the eigenvectors inside
+it (Rayleigh-Ritz); again, until the residuals are small. The block of the last round is a good
+start for the next one. The polynomial takes the place of a preconditioner: nothing is factorised,
+and its degree is fitted to the gap seen so far. Products with the filter run in single precision,
+what is accepted is measured in double precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
+
+from manyview._log import logger
+from manyview._typing import FloatArray, IntArray
+
+#: Residuals ||H x - w x|| of the wanted vectors, as a share of the bound of the eigenvalues.
+TOLERANCE = 1e-4
+#: Products with the whole block before the best so far is returned, and said to be no more.
+MAX_PRODUCTS = 600
+# Degrees of the filter before anything is known, and for a block that was good a round ago.
+_FIRST_DEGREE = 10
+_NEXT_DEGREE = 8
+_MAX_DEGREE = 60
+# Low eigenvectors grow faster than the wanted ones; single precision bears this much of it.
+_MAX_SKEW = 1e5
+
+
+@dataclass(frozen=True)
+class Operator:
+    """H = diag(diagonal) - links, symmetric, eigenvalues between 0 and `bound`."""
+
+    diagonal: FloatArray
+    links: csr_array
+    bound: float
+
+    def times(self, block: FloatArray) -> FloatArray:
+        """H block, in double precision."""
+        out = np.empty_like(block)
+        self._step(block, out, out, shift=0.0, factor=1.0, back=0.0)
+        return out
+
+    def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
+        """p(H) block, p a Chebyshev polynomial with p(0) = 1, small from `edge` to `bound`."""
+        centre, radius = (self.bound + edge) / 2, (self.bound - edge) / 2
+        scale = -radius / centre
+        turn = 2 / scale
+        before: Any = block.astype(precision)
+        now, after = np.empty_like(before), np.empty_like(before)
+        self._step(before, before, now, shift=centre, factor=scale / radius, back=0.0)
+        for _ in range(degree - 1):
+            next_scale = 1 / (turn - scale)
+            factor, back = 2 * next_scale / radius, scale * next_scale
+            self._step(now, before, after, shift=centre, factor=factor, back=back)
+            before, now, after = now, after, before
+            scale = next_scale
+        return now.astype(np.float64)
+
+    def _step(
+        self, block: Any, before: Any, out: Any, *, shift: float, factor: float, back: float
+    ) -> None:
+        """factor (H - shift) block - back before, in the precision of the block."""
+        from manyview import _kernels
+
+        kind = block.dtype.type
+        diagonal: Any = (self.diagonal - shift).astype(kind)
+        links = self.links
+        _kernels.filter_step(
+            links.indptr, links.indices, links.data, diagonal, block, before,
+            kind(factor), kind(back), out,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NullSpace:
+    """Eigenvectors of 0 that are known beforehand: one a piece, not 0 on that piece alone."""
+
+    pieces: IntArray
+    vector: FloatArray
+
+    def remove_from(self, block: FloatArray) -> None:
+        """Make every column orthogonal to all of them, in place."""
+        n = len(self.pieces)
+        sums = csr_array((self.vector, (self.pieces, np.arange(n))))
+        shares = (sums @ block) / sums.power(2).sum(axis=1)[:, None]
+        block -= self.vector[:, None] * shares[self.pieces]
+
+
+@dataclass(frozen=True)
+class LowEnd:
+    """Approximate eigenpairs, lowest first: the wanted ones and a few more to start from again.
+
+    Attributes
+    ----------
+    values, vectors
+    residual : float
+        The largest of the wanted ones, as a share of the bound.
+    converged : bool
+        Whether that is below the tolerance.
+    n_products : int
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    residual: float
+    converged: bool
+    n_products: int
+
+    @property
+    def edge(self) -> float:
+        """Where the eigenvalues that are not looked for begin, roughly."""
+        return float(self.values[-1])
+
+    def by(self, order: IntArray) -> LowEnd:
+        """The same with samples in another order."""
+        return replace(self, vectors=self.vectors[order])
+
+
+def lowest_eigenpairs(
+    operator: Operator,
+    wanted: int,
+    null: NullSpace | None,
+    start: LowEnd | None,
+    rng: np.random.Generator,
+    *,
+    tolerance: float = TOLERANCE,
+    max_products: int = MAX_PRODUCTS,
+) -> LowEnd:
+    """The `wanted` lowest eigenpairs besides the null space, and the next one roughly."""
+    # One BLAS thread: idle ones would spin on the cores that the products need, and a sum that is
+    # split among threads depends on their number.
+    with threadpool_limits(1, "blas"):
+        return _iterate(operator, wanted, null, start, rng, tolerance, max_products)
+
+
+def _iterate(
+    operator: Operator,
+    wanted: int,
+    null: NullSpace | None,
+    start: LowEnd | None,
+    rng: np.random.Generator,
+    tolerance: float,
+    max_products: int,
+) -> LowEnd:
+    n, bound = len(operator.diagonal), operator.bound
+    width = min(n, -8 * (-(wanted + 1 + max(4, wanted // 10)) // 8))
+    tolerances = np.full(wanted + 1, tolerance * bound)
+    precision: type = np.float32
+    previous = np.inf
+    block = _starting_block(n, width, start, rng)
+    n_products = 0
+    if start is not None and start.edge < bound:
+        block = operator.filter(block, _NEXT_DEGREE, start.edge, precision)
+        n_products += _NEXT_DEGREE
+    while True:
+        if null is not None:
+            null.remove_from(block)
+        block = _orthonormal(block)
+        image = operator.times(block)
+        n_products += 1
+        values, turn = eigh(block.T @ image, check_finite=False)
+        block, image = block @ turn, image @ turn
+        residuals = np.linalg.norm(image - block * values, axis=0)[: wanted + 1]
+        # The one after those wanted is only asked whether it is 0.
+        tolerances[-1] = max(values[wanted] / 2, tolerance * bound)
+        worst = float((residuals / tolerances).max())
+        if worst <= 1 or n_products >= max_products:
+            break
+        if worst > previous / 2:  # single precision may be what stands in the way
+            precision = np.float64
+        random = n_products == 1  # values of random vectors tell nothing yet
+        degree = _FIRST_DEGREE if random else _degree(values, residuals, tolerances, bound)
+        previous = worst
+        block = operator.filter(block, degree, float(values[-1]), precision)
+        n_products += degree
+    residual = float(residuals[:wanted].max(initial=0.0)) / bound
+    logger.debug("%d products with %d vectors, residual %.1e", n_products, width, residual)
+    return LowEnd(values, block, residual, residual <= tolerance, n_products)
+
+
+def _starting_block(
+    n: int, width: int, start: LowEnd | None, rng: np.random.Generator
+) -> FloatArray:
+    if start is None:
+        return rng.standard_normal((n, width))
+    more = width - start.vectors.shape[1]
+    if more <= 0:
+        return start.vectors[:, :width]
+    return np.hstack([start.vectors, rng.standard_normal((n, more)) / np.sqrt(n)])
+
+
+def _orthonormal(block: FloatArray) -> FloatArray:
+    """Columns with the same span, by way of their products while those can tell them apart."""
+    for _ in range(2):
+        lengths = np.linalg.norm(block, axis=0)
+        block = block / np.where(lengths > 0, lengths, 1.0)
+        values, vectors = eigh(block.T @ block, check_finite=False)
+        if values[0] < 1e-8:
+            return np.linalg.qr(block)[0]
+        block = block @ (vectors / np.sqrt(values))
+    return block
+
+
+def _degree(values: FloatArray, residuals: FloatArray, tolerances: FloatArray, bound: float) -> int:
+    """The degree that should bring every residual below its tolerance, with a little to spare."""
+    edge = values[-1]
+
+    def growth(value: FloatArray) -> FloatArray:
+        x = np.maximum((bound + edge - 2 * value) / (bound - edge), 1.0)
+        return np.asarray(np.log(x + np.sqrt(x * x - 1)))
+
+    rates = np.maximum(growth(values[: len(residuals)]), 1e-3)
+    needed = np.log(np.maximum(3 * residuals / tolerances, 1.0)) / rates
+    skew = growth(np.zeros(1))[0] - rates[-1]
+    limit = min(_MAX_DEGREE, np.log(_MAX_SKEW) / max(skew, 1e-9))
+    return int(np.clip(np.ceil(needed.max()), 4, max(limit, 4)))
