@@ -57,7 +57,9 @@ def test_distances_dense_and_sparse(rng):
             found = rows.sq_distances(everyone, candidates)
             np.testing.assert_allclose(found, expected, atol=1e-13)
             np.testing.assert_allclose(rows.sq_norms(), (plain**2).sum(axis=1), atol=1e-13)
-            np.testing.assert_allclose(rows.inner_products(4, 9), plain[4:9] @ plain.T, atol=1e-13)
+            np.testing.assert_allclose(
+                rows.inner_products(slice(4, 9)), plain[4:9] @ plain.T, atol=1e-13
+            )
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -197,7 +197,7 @@ def permute(
     out_indices: IntArray,
     out: FloatArray,
 ) -> None:
-    """Rows order[0], order[1], ... of a pattern with several values an entry, columns renumbered.
+    """Rows order[0], order[1], ... of a matrix, its columns renumbered and sorted.
 
     `number` is the inverse of `order`; `out_indptr` has the row starts.
     """
@@ -209,8 +209,7 @@ def permute(
         place = out_indptr[r]
         for c in np.argsort(columns):
             out_indices[place] = columns[c]
-            for v in range(values.shape[0]):
-                out[v, place] = values[v, start + c]
+            out[place] = values[start + c]
             place += 1
 
 

@@ -38,7 +38,7 @@ class CellIndex:
 
     Attributes
     ----------
-    order : every sample once, cell by cell: neighbours in the search find memory warm
+    order : every sample once, cell by cell, so that a search finds memory warm
     recall : share of the nearest neighbours found for the trial samples
     """
 
@@ -77,7 +77,7 @@ def build_index(data: FloatArray, m: int, seed: int) -> CellIndex:
     index.train(centred)
     index.add(centred)
     recall = _widen(index, centred, m, np.random.default_rng(seed))
-    return CellIndex(centred, index, _cell_order(index), recall)
+    return CellIndex(centred, index, _cell_order(index, seed), recall)
 
 
 def _widen(index: Any, data: NDArray[np.float32], m: int, rng: np.random.Generator) -> float:
@@ -98,13 +98,21 @@ def _widen(index: Any, data: NDArray[np.float32], m: int, rng: np.random.Generat
         index.nprobe = min(index.nlist, index.nprobe + max(1, index.nprobe // 4))
 
 
-def _cell_order(index: Any) -> IntArray:
+def _cell_order(index: Any, seed: int) -> IntArray:
+    """Samples cell by cell, the cells in groups of neighbouring ones."""
     import faiss
 
     cells = index.invlists
+    centres = index.quantizer.reconstruct_n(0, index.nlist)
+    groups = faiss.Kmeans(
+        centres.shape[1], max(1, round(index.nlist**0.5)), seed=seed % 2**31,
+        min_points_per_centroid=1,
+    )  # fmt: skip
+    groups.train(centres)
+    group = groups.index.search(centres, 1)[1][:, 0]
     members = [
         faiss.rev_swig_ptr(cells.get_ids(cell), cells.list_size(cell)).copy()
-        for cell in range(index.nlist)
+        for cell in np.argsort(group, kind="stable").tolist()
         if cells.list_size(cell)
     ]
     return np.concatenate(members)

@@ -41,16 +41,21 @@ def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> Bridges:
     scales = [float(norm.mean()) or 1.0 for norm in norms]
     pairs: list[tuple[int, int]] = []
     gaps: list[float] = []
-    while pieces.max() > 0:  # Boruvka: every piece reaches for its nearest other piece
-        gap, partner = _nearest_outside(pieces, views, norms, scales)
-        order = np.lexsort((partner, gap, pieces))
-        first = order[np.unique(pieces[order], return_index=True)[1]]
-        joined = DisjointSet(range(len(first)))
-        for i in first[np.argsort(gap[first], kind="stable")].tolist():
-            if joined.merge(int(pieces[i]), int(pieces[partner[i]])):
-                pairs.append((i, int(partner[i])))
-                gaps.append(float(gap[i]))
-        roots = np.array([joined[piece] for piece in range(len(first))])
+    while pieces.max() > 0:
+        # Boruvka: every piece reaches for its nearest other piece. The largest need not: the
+        # others reach for it, and what is not searched from there is most of the work.
+        sizes = np.bincount(pieces)
+        seekers = np.flatnonzero(pieces != sizes.argmax())
+        gap, partner = _nearest_outside(seekers, pieces, views, norms, scales)
+        order = np.lexsort((partner, gap, pieces[seekers]))
+        first = order[np.unique(pieces[seekers][order], return_index=True)[1]]
+        joined = DisjointSet(range(len(sizes)))
+        for s in first[np.argsort(gap[first], kind="stable")].tolist():
+            i, j = int(seekers[s]), int(partner[s])
+            if joined.merge(int(pieces[i]), int(pieces[j])):
+                pairs.append((i, j))
+                gaps.append(float(gap[s]))
+        roots = np.array([joined[piece] for piece in range(len(sizes))])
         pieces = np.unique(roots[pieces], return_inverse=True)[1]
     return Bridges(np.array(pairs, dtype=np.intp).reshape(-1, 2), np.array(gaps))
 
@@ -79,19 +84,24 @@ def union_pieces(graphs: Sequence[csr_array]) -> tuple[int, IntArray]:
 
 
 def _nearest_outside(
-    pieces: IntArray, views: Sequence[Rows], norms: list[FloatArray], scales: list[float]
+    seekers: IntArray,
+    pieces: IntArray,
+    views: Sequence[Rows],
+    norms: list[FloatArray],
+    scales: list[float],
 ) -> tuple[FloatArray, IntArray]:
-    """Every sample's distance to the nearest sample of another piece, and which that is."""
+    """Each seeker's distance to the nearest sample of another piece, and which that is."""
     n = len(pieces)
-    gap, partner = np.empty(n), np.empty(n, dtype=np.intp)
+    gap, partner = np.empty(len(seekers)), np.empty(len(seekers), dtype=np.intp)
     step = max(1, _BLOCK_BYTES // (8 * n))
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        total = np.zeros((stop - start, n))
+    for start in range(0, len(seekers), step):
+        own = slice(start, start + step)
+        some = seekers[own]
+        total = np.zeros((len(some), n))
         for rows, norm, scale in zip(views, norms, scales, strict=True):
-            block = norm[start:stop, None] + norm - 2 * rows.inner_products(start, stop)
+            block = norm[some, None] + norm - 2 * rows.inner_products(some)
             total += np.maximum(block, 0.0) / scale
-        total[pieces[start:stop, None] == pieces] = np.inf
-        partner[start:stop] = total.argmin(axis=1)
-        gap[start:stop] = total.min(axis=1)
+        total[pieces[some, None] == pieces] = np.inf
+        partner[own] = total.argmin(axis=1)
+        gap[own] = total.min(axis=1)
     return gap, partner

@@ -10,7 +10,7 @@ what is accepted is measured in double precision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ MAX_PRODUCTS = 600
 _FIRST_DEGREE = 10
 _NEXT_DEGREE = 8
 _MAX_DEGREE = 60
+# Products after which a forecast of how many more are needed is believed.
+_FAIR_TRIAL = 80
 # Low eigenvectors grow faster than the wanted ones; single precision bears this much of it.
 _MAX_SKEW = 1e5
 
@@ -43,6 +45,7 @@ class Operator:
 
     def times(self, block: FloatArray) -> FloatArray:
         """H block, in double precision."""
+        block = cache_aligned(block, np.float64)
         out = np.empty_like(block)
         self._step(block, out, out, shift=0.0, factor=1.0, back=0.0)
         return out
@@ -52,8 +55,8 @@ class Operator:
         centre, radius = (self.bound + edge) / 2, (self.bound - edge) / 2
         scale = -radius / centre
         turn = 2 / scale
-        before: Any = block.astype(precision)
-        now, after = np.empty_like(before), np.empty_like(before)
+        before = cache_aligned(block, precision)
+        now, after = cache_aligned(block, precision), cache_aligned(block, precision)
         self._step(before, before, now, shift=centre, factor=scale / radius, back=0.0)
         for _ in range(degree - 1):
             next_scale = 1 / (turn - scale)
@@ -61,7 +64,7 @@ class Operator:
             self._step(now, before, after, shift=centre, factor=factor, back=back)
             before, now, after = now, after, before
             scale = next_scale
-        return now.astype(np.float64)
+        return np.asarray(now, dtype=np.float64)
 
     def _step(
         self, block: Any, before: Any, out: Any, *, shift: float, factor: float, back: float
@@ -118,9 +121,19 @@ class LowEnd:
         """Where the eigenvalues that are not looked for begin, roughly."""
         return float(self.values[-1])
 
-    def by(self, order: IntArray) -> LowEnd:
-        """The same with samples in another order."""
-        return replace(self, vectors=self.vectors[order])
+
+def cache_aligned(block: Any, kind: type) -> Any:
+    """A copy that begins where a cache line does.
+
+    Rows of 16 numbers in single precision then are one line each: large graphs are read row by
+    row in no order, and what counts is how many lines that touches.
+    """
+    size = block.size * np.dtype(kind).itemsize
+    raw = np.empty(size + 64, dtype=np.uint8)
+    offset = -raw.ctypes.data % 64
+    out = raw[offset : offset + size].view(kind).reshape(block.shape)
+    out[...] = block
+    return out
 
 
 def lowest_eigenpairs(
@@ -175,8 +188,11 @@ def _iterate(
             break
         if worst > previous / 2:  # single precision may be what stands in the way
             precision = np.float64
-        random = n_products == 1  # values of random vectors tell nothing yet
-        degree = _FIRST_DEGREE if random else _degree(values, residuals, tolerances, bound)
+        degree = _FIRST_DEGREE
+        if n_products > 1:  # before that, values of random vectors tell nothing
+            degree, needed = _degree(values, residuals, tolerances, bound)
+            if n_products > _FAIR_TRIAL and n_products + needed > max_products:
+                break
         previous = worst
         block = operator.filter(block, degree, float(values[-1]), precision)
         n_products += degree
@@ -208,8 +224,13 @@ def _orthonormal(block: FloatArray) -> FloatArray:
     return block
 
 
-def _degree(values: FloatArray, residuals: FloatArray, tolerances: FloatArray, bound: float) -> int:
-    """The degree that should bring every residual below its tolerance, with a little to spare."""
+def _degree(
+    values: FloatArray, residuals: FloatArray, tolerances: FloatArray, bound: float
+) -> tuple[int, float]:
+    """The degree of the next filter, and how many products are likely to be needed in all.
+
+    That is what should bring every residual below its tolerance, with a little to spare.
+    """
     edge = values[-1]
 
     def growth(value: FloatArray) -> FloatArray:
@@ -220,4 +241,4 @@ def _degree(values: FloatArray, residuals: FloatArray, tolerances: FloatArray, b
     needed = np.log(np.maximum(3 * residuals / tolerances, 1.0)) / rates
     skew = growth(np.zeros(1))[0] - rates[-1]
     limit = min(_MAX_DEGREE, np.log(_MAX_SKEW) / max(skew, 1e-9))
-    return int(np.clip(np.ceil(needed.max()), 4, max(limit, 4)))
+    return int(np.clip(np.ceil(needed.max()), 4, max(limit, 4))), float(needed.max())

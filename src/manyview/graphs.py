@@ -53,7 +53,7 @@ def complete_graph(rows: Rows, weighting: str) -> csr_array:
 
     All N^2 weights are stored: for small N only.
     """
-    products = rows.inner_products(0, rows.n_samples)
+    products = rows.inner_products(slice(None))
     norms = rows.sq_norms()
     distances = np.maximum(norms[:, None] + norms - 2 * products, 0.0)
     n = len(norms)
@@ -138,10 +138,7 @@ class GraphStack:
         graph.eliminate_zeros()
         if self.order is None:
             return graph
-        indptr, indices, data = _permuted(
-            graph.indptr, graph.indices, graph.data[None], np.argsort(self.order)
-        )
-        return csr_array((data[0], indices, indptr), shape=graph.shape)
+        return _permuted(graph, np.argsort(self.order))
 
     def by_sample(self, rows: NDArray[Any]) -> NDArray[Any]:
         """One entry a row -> one entry a sample."""
@@ -165,10 +162,16 @@ class GraphStack:
         return csr_array((values, self.indices, self.indptr), shape=shape)
 
 
-def stack_graphs(graphs: Sequence[csr_array]) -> GraphStack:
-    """Put graphs with sorted columns and positive weights on their common pattern."""
+def stack_graphs(graphs: Sequence[csr_array], order: IntArray | None = None) -> GraphStack:
+    """Put graphs with sorted columns and positive weights on their common pattern.
+
+    With an `order` of the samples, rows and columns are laid out in it. One in which samples that
+    are close in the graphs are close in memory makes all work on large graphs faster.
+    """
     from manyview import _kernels
 
+    if order is not None:
+        graphs = [_permuted(graph, order) for graph in graphs]
     indptr, indices = graphs[0].indptr, graphs[0].indices
     for graph in graphs[1:]:
         both = (indptr, indices, graph.indptr, graph.indices)
@@ -181,39 +184,24 @@ def stack_graphs(graphs: Sequence[csr_array]) -> GraphStack:
     for view, graph in zip(weights, graphs, strict=True):
         own = _same_type(graph.indptr, graph.indices)
         _kernels.align_weights(indptr, indices, *own, graph.data, view)
-    return _stack(indptr, indices, weights)
-
-
-def reordered(stack: GraphStack, order: IntArray) -> GraphStack:
-    """The same with its rows, and the columns likewise, in the given order of the samples."""
-    pattern = _permuted(stack.indptr, stack.indices, stack.weights, order)
-    return _stack(*pattern, order)
-
-
-def _permuted(
-    indptr: IntArray, indices: IntArray, values: FloatArray, order: IntArray
-) -> tuple[IntArray, IntArray, FloatArray]:
-    from manyview import _kernels
-
-    number = np.empty(len(order), dtype=indices.dtype)
-    number[order] = np.arange(len(order))
-    out_indptr = _starts(np.diff(indptr)[order])
-    out_indices, out = np.empty_like(indices), np.empty_like(values)
-    _kernels.permute(indptr, indices, values, order, number, out_indptr, out_indices, out)
-    return out_indptr, out_indices, out
-
-
-def _stack(
-    indptr: IntArray, indices: IntArray, weights: FloatArray, order: IntArray | None = None
-) -> GraphStack:
-    from manyview import _kernels
-
     n = len(indptr) - 1
     places = np.arange(len(indices), dtype=indices.dtype)
     columns = csr_array((places, indices, indptr), shape=(n, n)).tocsc()
     mirror = _kernels.find_mirrors(indptr, indices)
     into = (columns.indptr, columns.indices, columns.data)
     return GraphStack(indptr, indices, mirror, weights, into, order)
+
+
+def _permuted(graph: csr_array, order: IntArray) -> csr_array:
+    """Rows and columns in another order."""
+    from manyview import _kernels
+
+    number = np.empty(len(order), dtype=graph.indices.dtype)
+    number[order] = np.arange(len(order))
+    indptr = _starts(np.diff(graph.indptr)[order])
+    indices, data = np.empty_like(graph.indices), np.empty_like(graph.data)
+    _kernels.permute(graph.indptr, graph.indices, graph.data, order, number, indptr, indices, data)
+    return csr_array((data, indices, indptr), shape=graph.shape)
 
 
 def _starts(lengths: IntArray) -> IntArray:

@@ -16,7 +16,7 @@ def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:
     1 everywhere, and sigma 0.
     """
     norms = rows.sq_norms()
-    sq = norms[:, None] + norms - 2 * rows.inner_products(0, rows.n_samples)
+    sq = norms[:, None] + norms - 2 * rows.inner_products(slice(None))
     sq = np.maximum((sq + sq.T) / 2, 0.0)
     # What rounding leaves of the distance between equal rows.
     sq[sq <= 1e-13 * (norms[:, None] + norms)] = 0.0

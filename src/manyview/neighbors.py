@@ -71,11 +71,14 @@ class Neighbors:
     ----------
     indices, sq_distances : arrays of shape (n_samples, m)
     search : how they were found
+    order : array of shape (n_samples,), optional
+        Samples in an order in which neighbours are near each other, if the search came across one.
     """
 
     indices: IntArray
     sq_distances: FloatArray
     search: NeighborSearch
+    order: IntArray | None = None
 
 
 def nearest(rows: Rows, m: int, search: str = "exact", seed: int = 0) -> Neighbors:
@@ -89,19 +92,20 @@ def nearest(rows: Rows, m: int, search: str = "exact", seed: int = 0) -> Neighbo
     """
     started = time.perf_counter()
     method, reason = _choose(rows, search)
-    recall, n_cells, n_probed = 1.0, 0, 0
+    recall, n_cells, n_probed, order = 1.0, 0, 0, None
     if method == "approximate" and isinstance(rows, DenseRows):
         index = approximate.build_index(rows.data, m, seed)
         if 2 * index.n_probed > index.n_cells:
             method, reason = "exact", "half of all cells would have to be searched"
         else:
             recall, n_cells, n_probed = index.recall, index.n_cells, index.n_probed
+            order = index.order
             indices, distances = _approximate(rows, m, index)
     if method == "exact":
         indices, distances = _exact(rows, m)
     seconds = time.perf_counter() - started
     how = NeighborSearch(method, reason, recall, n_cells, n_probed, seconds)
-    return Neighbors(indices, distances, how)
+    return Neighbors(indices, distances, how, order)
 
 
 def _choose(rows: Rows, search: str) -> tuple[str, str]:
@@ -212,7 +216,7 @@ def _blockwise_candidates(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
     step = max(1, _BLOCK_BYTES // (8 * n))
     for start in range(0, n, step):
         stop = min(start + step, n)
-        score = norms - 2 * rows.inner_products(start, stop)
+        score = norms - 2 * rows.inner_products(slice(start, stop))
         score[np.arange(stop - start), np.arange(start, stop)] = np.inf
         found[start:stop] = np.argpartition(score, m - 1, axis=1)[:, :m]
     return found, norms

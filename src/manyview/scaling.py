@@ -30,9 +30,9 @@ class DenseRows:
     def sq_norms(self) -> FloatArray:
         return _row_squares(self.data)
 
-    def inner_products(self, start: int, stop: int) -> FloatArray:
-        """Inner products of rows start..stop-1 with every row."""
-        return self.data[start:stop] @ self.data.T
+    def inner_products(self, some: slice | IntArray) -> FloatArray:
+        """Inner products of some rows with every row."""
+        return self.data[some] @ self.data.T
 
     def sq_distances(self, targets: IntArray, candidates: IntArray) -> FloatArray:
         """Squared distances from row targets[t] to rows candidates[t], by differences."""
@@ -62,8 +62,7 @@ class SparseRows:
         squares = self.scale**2 * self.matrix.power(2).sum(axis=1)
         return np.asarray(squares + 2 * self.shift * self.sums() + width * self.shift**2)
 
-    def inner_products(self, start: int, stop: int) -> FloatArray:
-        some = slice(start, stop)
+    def inner_products(self, some: slice | IntArray) -> FloatArray:
         width = self.matrix.shape[1]
         sums = self.sums()
         products = (self.matrix[some] @ self.matrix.T).toarray()
@@ -106,8 +105,8 @@ class JoinedRows:
     def sq_norms(self) -> FloatArray:
         return np.asarray(sum(part.sq_norms() for part in self.parts))
 
-    def inner_products(self, start: int, stop: int) -> FloatArray:
-        return np.asarray(sum(part.inner_products(start, stop) for part in self.parts))
+    def inner_products(self, some: slice | IntArray) -> FloatArray:
+        return np.asarray(sum(part.inner_products(some) for part in self.parts))
 
     def sq_distances(self, targets: IntArray, candidates: IntArray) -> FloatArray:
         return np.asarray(sum(part.sq_distances(targets, candidates) for part in self.parts))

@@ -7,6 +7,7 @@ solvers find hardest.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,10 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
+from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
-from manyview.filtered import LowEnd, NullSpace, Operator, lowest_eigenpairs
+from manyview.filtered import TOLERANCE, LowEnd, NullSpace, Operator, lowest_eigenpairs
 
 #: Pieces of up to this many samples are solved densely by LAPACK, larger ones by Lanczos.
 DENSE_LIMIT = 500
@@ -25,9 +27,15 @@ DENSE_LIMIT = 500
 #: LAPACK is the faster one.
 DENSE_LIMIT_MANY = 4000
 #: Beyond this many samples `manyview.filtered` takes over.
-FILTERED_LIMIT = 20_000
+FILTERED_LIMIT = 5_000
 # Residuals ||L x - w x|| above this share of the eigenvalues' bound mean no convergence.
 _RESIDUAL = 1e-8
+_FINE = 1e-6
+
+
+def is_large(n_samples: int) -> bool:
+    """Whether embeddings of so many samples come from the solver that works to `TOLERANCE`."""
+    return n_samples > FILTERED_LIMIT
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,21 @@ class Spectrum:
     residual: float = 0.0
     low_end: LowEnd | None = None
 
+    @property
+    def converged(self) -> bool:
+        """Whether the embedding is as exact as the solver was asked for."""
+        return self.residual <= TOLERANCE
+
+    def warn_unless_converged(self) -> None:
+        if not self.converged:
+            warnings.warn(
+                f"the embedding has a residual of {self.residual:.1e}, not {TOLERANCE:g}: "
+                "its eigenvalues lie too close to those that follow, as they do where there are "
+                "fewer clusters in the graph than asked for",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
 
 def laplacian_spectrum(
     graph: csr_array,
@@ -72,8 +95,10 @@ def laplacian_spectrum(
     """Eigenpairs of D - M, or of I - D^-1/2 M D^-1/2, for a symmetric M without stored zeros."""
     n = graph.shape[0]
     n_components, components = _components(graph)
-    if n > FILTERED_LIMIT:
-        return _filtered_spectrum(graph, n_clusters, components, rng, normalized, start)
+    if is_large(n):
+        found = _filtered_spectrum(graph, n_clusters, components, rng, normalized, start)
+        if found.converged or not _is_long(graph):
+            return found
     sizes = np.bincount(components)
     members = np.split(np.argsort(components, kind="stable"), np.cumsum(sizes)[:-1])
     largest = np.argsort(-sizes, kind="stable")[:n_clusters]
@@ -99,6 +124,10 @@ def _components(graph: csr_array) -> tuple[int, IntArray]:
     # A symmetric graph is strongly connected where it is connected, and that takes no transpose.
     count, components = connected_components(graph, directed=True, connection="strong")
     return int(count), components
+
+
+def count_components(graph: csr_array) -> int:
+    return _components(graph)[0]
 
 
 def _filtered_spectrum(
@@ -140,23 +169,11 @@ def _laplacian_operator(graph: csr_array, normalized: bool) -> tuple[Operator, F
     return Operator(np.asarray(links @ null) / null, links, 2.0), null
 
 
-def rough_low_end(graph: csr_array, n_clusters: int, rng: np.random.Generator) -> LowEnd:
-    """A few vectors near the lowest eigenvectors of the Laplacian: a start, no more."""
-    operator, null = _laplacian_operator(graph, normalized=False)
-    whole = NullSpace(np.zeros(len(null), dtype=np.intp), null)
-    wanted = max(n_clusters - 1, 1)
-    return lowest_eigenpairs(operator, wanted, whole, None, rng, max_products=12)
-
-
-def sort_by_signs(vectors: FloatArray) -> IntArray:
-    """Samples in an order in which those on the same side of every vector lie together."""
-    sides = vectors[:, :8] > 0
-    return np.argsort(sides @ (1 << np.arange(sides.shape[1])), kind="stable")
-
-
 def normalized_embedding(graph: csr_array, n_clusters: int, rng: np.random.Generator) -> FloatArray:
     """Rows for k-means: eigenvectors of the normalised Laplacian, each row of length 1."""
-    return unit_rows(laplacian_spectrum(graph, n_clusters, rng, normalized=True).embedding)
+    spectrum = laplacian_spectrum(graph, n_clusters, rng, normalized=True)
+    spectrum.warn_unless_converged()
+    return unit_rows(spectrum.embedding)
 
 
 def unit_rows(embedding: FloatArray) -> FloatArray:
@@ -230,11 +247,24 @@ def smallest_eigenpairs(
         lowest = (0, count - 1)
         w, x = eigh(matrix.toarray(), subset_by_index=lowest, overwrite_a=True, check_finite=False)
         return w, x
+    long = _is_long(matrix)
+    if is_large(n) and not long:
+        links = csr_array((-matrix.data.astype(np.float32), matrix.indices, matrix.indptr))
+        operator = Operator(np.zeros(n), links, bound)
+        # Methods that stop when their objective does need more than a start for the next round.
+        low = lowest_eigenpairs(operator, count, None, None, rng, tolerance=_FINE)
+        if not low.converged:
+            warnings.warn(
+                f"the eigen-solver left a residual of {low.residual:.1e} on a graph of {n} samples",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return low.values[:count], low.vectors[:, :count]
     # The smallest eigenvalues of L are the largest of bound I - L: no linear systems to solve.
     # In a long graph they lie too close together for that, but a long graph factorises well.
     flipped = csr_array(diags_array(np.full(n, bound)) - matrix)
     options: Any = {"tol": 0, "ncv": min(max(3 * count, 20), n), "v0": rng.standard_normal(n)}
-    if _is_long(matrix):
+    if long:
         w, x = eigsh(matrix.tocsc(), count, sigma=-1e-6 * bound, which="LM", **options)
     else:
         w, x = eigsh(flipped, count, which="LA", **options)

@@ -14,9 +14,9 @@ import numpy as np
 from manyview import _kernels
 from manyview._run import Run
 from manyview._typing import FloatArray
-from manyview.filtered import LowEnd
+from manyview.filtered import LowEnd, cache_aligned
 from manyview.graphs import GraphStack
-from manyview.spectral import Spectrum, laplacian_spectrum
+from manyview.spectral import Spectrum, count_components, is_large, laplacian_spectrum
 
 UPDATES = ("published", "paper", "exact")
 # Beyond these, lambda has long ceased to change anything but the exponent.
@@ -60,6 +60,9 @@ class Round:
         Sums of the C and C + 1 smallest eigenvalues of the Laplacian of U.
     n_components : int
         Connected components of U.
+    residual : float
+        The largest ||L f - w f|| of the eigenvectors, as a share of the bound of the eigenvalues;
+        0 where they are exact to machine precision.
     view_weights : tuple of float
         alpha; 1 / V at the start.
     seconds : float
@@ -73,6 +76,7 @@ class Round:
     eigenvalue_sum: float
     eigenvalue_sum_next: float
     n_components: int
+    residual: float
     view_weights: tuple[float, ...]
     seconds: float
 
@@ -100,13 +104,12 @@ def fuse(
     max_iter: int,
     tol: float,
     run: Run,
-    start: LowEnd | None = None,
 ) -> Fusion:
     """Learn the unified graph; with a `penalty` (CI-GMVC) split the views' graphs as well.
 
     The stop reason is "components" where U has C components, "eigenvalues" where its eigenvalues
-    say so but links too faint for them are left, else "max_iter" or "lambda_limit". `start` are
-    vectors near the first embedding, if any are known.
+    say so but links too faint for them are left, "too_many" where the consistent parts have fallen
+    into more than C pieces for good, else "max_iter" or "lambda_limit".
     """
     S = stack.weights
     n_views = len(S)
@@ -127,6 +130,7 @@ def fuse(
                 eigenvalue_sum=spectrum.sum_c,
                 eigenvalue_sum_next=spectrum.sum_c1,
                 n_components=spectrum.n_components,
+                residual=spectrum.residual,
                 view_weights=tuple(alpha.tolist()),
                 seconds=run.elapsed - started,
             )
@@ -135,6 +139,8 @@ def fuse(
             "round %d: %d components, lambda %g, objective %.6g",
             number, spectrum.n_components, lambda_, total,
         )  # fmt: skip
+        if not spectrum.converged:
+            run.say("eigenvectors to a residual of %.1e only", spectrum.residual)
 
     def solve(U: FloatArray, start: LowEnd | None) -> Spectrum:
         with run.stage("eigenvectors"):
@@ -142,7 +148,7 @@ def fuse(
 
     A = S
     U = mean_graph(stack)
-    spectrum = solve(U, start)
+    spectrum = solve(U, None)
     F, low_end = spectrum.embedding, spectrum.low_end
     variation = spectrum.sum_c
     misfits = starting_misfits(stack, U)
@@ -173,10 +179,18 @@ def fuse(
             exactly = spectrum.n_components == n_clusters
             stop_reason = "components" if exactly else "eigenvalues"
             break
+        if too_many and penalty is not None and pieces_of(stack, A) > n_clusters:
+            stop_reason = "too_many"  # what A has lost does not come back
+            break
         if not _LAMBDA_RANGE[0] < lambda_ < _LAMBDA_RANGE[1]:
             stop_reason = "lambda_limit"
             break
     return Fusion(U, A, alpha, F, spectrum, tuple(history), stop_reason)
+
+
+def pieces_of(stack: GraphStack, A: FloatArray) -> int:
+    """Connected components of all that the consistent parts still have: U can't have fewer."""
+    return count_components(stack.symmetric(A.max(axis=0)))
 
 
 def mean_graph(stack: GraphStack) -> FloatArray:
@@ -223,6 +237,11 @@ def unified_graph(
     else:
         n_views = len(alpha)
         shares, pull = np.full(n_views, 1 / n_views), lambda_ / 2 * np.mean(1 / (n_views * alpha))
+    if is_large(len(F)):
+        # Where F is only this exact, single precision loses nothing, and its rows fit cache lines.
+        padded = np.zeros((len(F), -16 * (-F.shape[1] // 16)), dtype=np.float32)
+        padded[:, : F.shape[1]] = F
+        F = cache_aligned(padded, np.float32)
     return _kernels.unify(stack.indptr, stack.indices, A, F, shares, pull)
 
 

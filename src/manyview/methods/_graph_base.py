@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,14 @@ COMPLETE_LIMIT = 10_000
 
 @dataclass(frozen=True)
 class ViewGraphs:
-    """One graph a view, and the pairs of samples that had to be joined (usually none)."""
+    """One graph a view, and the pairs of samples that had to be joined (usually none).
+
+    `order` has the samples so that neighbours are near each other, where a search found one.
+    """
 
     graphs: tuple[csr_array, ...]
     bridges: IntArray
+    order: IntArray | None = None
 
 
 class GraphClusterer(MultiViewClusterer):
@@ -86,13 +90,16 @@ class GraphClusterer(MultiViewClusterer):
             self._check_says_something(graphs, views.names, "it has no edges")
             return self._join(graphs, None, together if len(graphs) > 1 else one, run)
         self.neighbor_search_: list[NeighborSearch] = []
-        graphs = [self._graph(self._rows(matrix, name), name, run) for name, matrix in named]
+        made = [self._graph(self._rows(matrix, name), name, run) for name, matrix in named]
+        graphs = [graph for graph, _ in made]
+        orders = [order for _, order in made if order is not None]
         self._check_says_something(graphs, views.names, _EQUALLY_FAR)
 
         def rows() -> list[Rows]:  # made again if they are needed: they can be large
             return [self._rows(matrix, name) for name, matrix in named]
 
-        return self._join(graphs, rows, together if len(graphs) > 1 else one, run)
+        joined = self._join(graphs, rows, together if len(graphs) > 1 else one, run)
+        return replace(joined, order=orders[0] if orders else None)
 
     def _check_says_something(
         self, graphs: Sequence[csr_array], names: Sequence[str], why: str
@@ -101,11 +108,12 @@ class GraphClusterer(MultiViewClusterer):
             if graph.nnz == 0:
                 warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=4)
 
-    def _graph(self, rows: Rows, name: str, run: Run) -> csr_array:
+    def _graph(self, rows: Rows, name: str, run: Run) -> tuple[csr_array, IntArray | None]:
+        """The graph, and an order of the samples if the search came across a good one."""
         n = rows.n_samples
         with run.stage("neighbors"):
             if self.n_neighbors == "all":
-                return self._complete_graph(rows, name)
+                return self._complete_graph(rows, name), None
             automatic = self.n_neighbors == "auto"
             k = min(NEIGHBORS, max(n - 2, 1)) if automatic else int(self.n_neighbors)
             if k > n - 2:
@@ -117,7 +125,7 @@ class GraphClusterer(MultiViewClusterer):
             graph = neighbor_graph(near, self.graph, rows.sq_norms())
         self.neighbor_search_.append(near.search)
         run.say("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
-        return graph
+        return graph, near.order
 
     def _complete_graph(self, rows: Rows, name: str) -> csr_array:
         n = rows.n_samples

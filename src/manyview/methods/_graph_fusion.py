@@ -6,18 +6,14 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._checks import check_choice, check_integer, check_real
-from manyview._run import Run
 from manyview._typing import IntArray
-from manyview.filtered import LowEnd
-from manyview.graphs import GraphStack, reordered, stack_graphs
+from manyview.graphs import GraphStack, stack_graphs
 from manyview.labels import in_order_of_first, kmeans_labels
-from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse, mean_graph
+from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
 from manyview.methods._graph_base import GraphClusterer
-from manyview.spectral import FILTERED_LIMIT, rough_low_end, sort_by_signs
 
 
 class GraphFusion(GraphClusterer):
@@ -77,7 +73,7 @@ class GraphFusion(GraphClusterer):
         with self._running() as run:
             view_graphs = self._view_graphs(self._read_views(X), run)
             with run.stage("fusion"):
-                stack, start = self._stack(view_graphs.graphs, run)
+                stack = stack_graphs(view_graphs.graphs, view_graphs.order)
                 fusion = fuse(
                     stack,
                     self._C,
@@ -87,7 +83,6 @@ class GraphFusion(GraphClusterer):
                     max_iter=int(self.max_iter),
                     tol=float(self.tol),
                     run=run,
-                    start=start,
                 )
             with run.stage("labels"):
                 self.converged_ = fusion.spectrum.n_components == self._C
@@ -99,20 +94,6 @@ class GraphFusion(GraphClusterer):
         self.bridges_ = view_graphs.bridges
         self._remember(stack, fusion)
         return self
-
-    def _stack(self, graphs: Sequence[csr_array], run: Run) -> tuple[GraphStack, LowEnd | None]:
-        """All graphs on one pattern; large ones so that what is close is close in memory.
-
-        That order comes from a first rough embedding, which is returned to start from.
-        """
-        stack = stack_graphs(graphs)
-        if stack.n_samples <= FILTERED_LIMIT:
-            return stack, None
-        with run.stage("eigenvectors"):
-            start = rough_low_end(stack.symmetric(mean_graph(stack)), self._C, run.rng)
-        order = sort_by_signs(start.vectors)
-        run.say("a pattern of %d edges", len(stack.indices))
-        return reordered(stack, order), start.by(order)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -130,6 +111,7 @@ class GraphFusion(GraphClusterer):
             ConvergenceWarning,
             stacklevel=3,
         )
+        fusion.spectrum.warn_unless_converged()
         return kmeans_labels(stack.by_sample(fusion.embedding), self._C, seed)
 
     def _remember(self, stack: GraphStack, fusion: Fusion) -> None:

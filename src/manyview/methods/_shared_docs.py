@@ -90,9 +90,10 @@ FUSED = dedent("""\
     converged_ : bool
         Whether U has exactly `n_clusters` components. Where it has not, labels come from k-means
         on the embedding, and a ConvergenceWarning said so.
-    stop_reason_ : {"components", "eigenvalues", "max_iter", "lambda_limit"}
+    stop_reason_ : {"components", "eigenvalues", "too_many", "max_iter", "lambda_limit"}
         "eigenvalues" where they say that U has C components, but links too faint for them are
-        left.
+        left; "too_many" where the consistent parts have fallen into more pieces than that, which
+        no later round can join again.
     neighbor_search_ : list of NeighborSearch
         How the neighbours of every view were found, why so, and with what recall.
     bridges_ : array of shape (n_bridges, 2)

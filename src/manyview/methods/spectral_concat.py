@@ -57,5 +57,5 @@ class SpectralConcat(SpectralBaseline):
         )
         name = "all views"
         self.neighbor_search_ = []
-        graph = self._graph(rows, name, run)
+        graph, _ = self._graph(rows, name, run)
         return self._join([graph], lambda: [rows], f"graph of {name}", run)
