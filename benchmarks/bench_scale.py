@@ -25,8 +25,8 @@ GIB = 2**30
 def views_of(n, n_clusters):
     from manyview.datasets import make_latent_views
 
-    # A hundred centres on the sphere of ten lie closer together, so they are drawn farther apart.
-    separation = 3.5 if n_clusters <= 10 else 5.0
+    # A hundred centres on a sphere lie closer together than ten, so that sphere is a larger one.
+    separation = 5.0 if n_clusters <= 10 else 8.0
     return make_latent_views(n, n_clusters, separation=separation, random_state=0)
 
 

@@ -31,7 +31,12 @@ def test_fourier_magnitudes_do_not_move_with_the_digit():
     np.testing.assert_allclose(moved, datasets.load_digits_views().views["fourier"], atol=1e-9)
 
 
-GENERATORS = [datasets.make_blob_views, datasets.make_conflict_views, datasets.make_moon_views]
+GENERATORS = [
+    datasets.make_blob_views,
+    datasets.make_conflict_views,
+    datasets.make_latent_views,
+    datasets.make_moon_views,
+]
 
 
 @pytest.mark.parametrize("make", GENERATORS)
@@ -79,6 +84,8 @@ def test_conflicts_are_where_they_are_said_to_be():
     [
         (lambda: datasets.make_blob_views(3, 5), "n_samples=3; expected an integer of at least 5"),
         (lambda: datasets.make_blob_views(widths=()), "widths is empty"),
+        (lambda: datasets.make_latent_views(stray=1.5), "stray=1.5; expected a share of at most 1"),
+        (lambda: datasets.make_latent_views(latent=0), "latent=0; expected an integer"),
         (lambda: datasets.make_blob_views(widths=(3, 0)), "width=0; expected an integer"),
         (lambda: datasets.make_conflict_views(view=3), "a view from 0 to 2"),
         (lambda: datasets.make_conflict_views(share=1.5), "a share of at most 1"),

@@ -1,12 +1,14 @@
 """The eigen-solver for many samples: right, and honest where it is not."""
 
+from functools import partial
+
 import numpy as np
 import oracle
 import pytest
 from scipy.sparse import block_diag, csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview import SpectralAverage, _kernels, filtered, spectral
+from manyview import SpectralAverage, _kernels, spectral
 from manyview.datasets import make_latent_views
 from manyview.filtered import NullSpace, Operator, lowest_eigenpairs
 from manyview.spectral import laplacian_spectrum
@@ -127,13 +129,14 @@ def test_a_block_from_the_last_round_saves_products(rng):
 
 
 def test_what_did_not_converge_is_said(rng, monkeypatch):
-    """Seven eigenvectors of a graph without groups: no gap, no end."""
+    """Seven eigenvectors of a graph without groups: no gap, and here little time."""
+    hasty = partial(lowest_eigenpairs, max_products=20)
+    monkeypatch.setattr(spectral, "lowest_eigenpairs", hasty)
     graph = grouped_graph(rng, [800])
     found = laplacian_spectrum(graph, 7, rng)
     assert not found.converged
-    assert found.residual > filtered.TOLERANCE
     data = make_latent_views(300, 3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"residual of .*e-0\d, not 0.0001"):
+    with pytest.warns(ConvergenceWarning, match=r"did not converge \(residual .*e-0\d\)"):
         SpectralAverage(9, random_state=0).fit(data.views)
 
 
@@ -143,4 +146,5 @@ def test_a_long_graph_goes_to_another_solver(rng):
     ring = csr_array((np.ones(n), links), shape=(n, n))
     found = laplacian_spectrum(csr_array(ring + ring.T), 6, rng)
     expected = np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(n) / n))
+    assert found.converged
     assert found.sum_c == pytest.approx(expected[:6].sum(), rel=1e-6)

@@ -197,19 +197,23 @@ def permute(
     out_indices: IntArray,
     out: FloatArray,
 ) -> None:
-    """Rows order[0], order[1], ... of a matrix, its columns renumbered and sorted.
+    """Rows order[0], order[1], ... of a matrix, its columns renumbered and sorted, zeros left out.
 
     `number` is the inverse of `order`; `out_indptr` has the row starts.
     """
     for r in prange(len(order)):
-        start, stop = indptr[order[r]], indptr[order[r] + 1]
-        columns = np.empty(stop - start, indices.dtype)
-        for e in range(start, stop):
-            columns[e - start] = number[indices[e]]
-        place = out_indptr[r]
+        place, stop = out_indptr[r], out_indptr[r + 1]
+        columns = np.empty(stop - place, indices.dtype)
+        found = np.empty(stop - place, values.dtype)
+        m = 0
+        for e in range(indptr[order[r]], indptr[order[r] + 1]):
+            if values[e] != 0.0:
+                columns[m] = number[indices[e]]
+                found[m] = values[e]
+                m += 1
         for c in np.argsort(columns):
             out_indices[place] = columns[c]
-            out[place] = values[start + c]
+            out[place] = found[c]
             place += 1
 
 
@@ -498,6 +502,44 @@ def split_exact(
                     out[v, e] = value
                 if moved <= 1e-15:
                     break
+
+
+@njit(cache=True)
+def components(indptr: IntArray, indices: IntArray) -> IntArray:
+    """Each sample's connected component in a symmetric pattern, in the order of first samples."""
+    n = len(indptr) - 1
+    out = np.full(n, -1, np.int32)
+    queue = np.empty(n, np.int32)
+    count = 0
+    for first in range(n):
+        if out[first] >= 0:
+            continue
+        out[first] = count
+        queue[0] = first
+        read = 0
+        filled = 1
+        while read < filled:
+            i = queue[read]
+            read += 1
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if out[j] < 0:
+                    out[j] = count
+                    queue[filled] = j
+                    filled += 1
+        count += 1
+    return out
+
+
+@njit(parallel=True, cache=True)
+def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
+    """Entries of each row that are not 0."""
+    out = np.zeros(len(indptr) - 1, np.int64)
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            if values[e] != 0.0:
+                out[i] += 1
+    return out
 
 
 @njit(cache=True)

@@ -7,6 +7,7 @@ until it finds what an exhaustive one finds for a random few samples.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -20,6 +21,8 @@ from manyview._typing import FloatArray, IntArray
 #: the 0.98 that is promised, because a trial has its own luck.
 TARGET_RECALL = 0.985
 _TRIALS = 300
+# However good the trial: so few samples are looked at in no time, and small graphs miss each edge.
+_LEAST_SAMPLES = 1024
 _SPARE_CANDIDATES = 4
 _BLOCK = 8192
 # k-means needs only a rough idea of where the samples are.
@@ -88,7 +91,7 @@ def _widen(index: Any, data: NDArray[np.float32], m: int, rng: np.random.Generat
     trial = data[rng.choice(n, min(_TRIALS, n), replace=False)]
     wanted = min(m + 1, n)
     farthest = faiss.knn(trial, data, wanted)[0][:, -1:] * (1 + 1e-5)
-    index.nprobe = min(8, index.nlist)
+    index.nprobe = min(max(8, math.ceil(_LEAST_SAMPLES * index.nlist / n)), index.nlist)
     while True:
         found = index.search(trial, wanted)[0]
         # The sample itself is always found and does not count.

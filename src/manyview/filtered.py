@@ -21,8 +21,12 @@ from threadpoolctl import threadpool_limits
 from manyview._log import logger
 from manyview._typing import FloatArray, IntArray
 
-#: Residuals ||H x - w x|| of the wanted vectors, as a share of the bound of the eigenvalues.
+#: Residuals ||H x - w x|| of the wanted vectors, as a share of the bound of the eigenvalues; and
+#: ten times this share of the gap between w and the eigenvalues not looked for. The first limits
+#: the error of what the eigenvalues are compared with, the second that of the vectors' directions.
 TOLERANCE = 1e-4
+# Below this share of the bound, rounding is what is left.
+_FLOOR = 1e-9
 #: Products with the whole block before the best so far is returned, and said to be no more.
 MAX_PRODUCTS = 600
 # Degrees of the filter before anything is known, and for a block that was good a round ago.
@@ -106,8 +110,10 @@ class LowEnd:
     residual : float
         The largest of the wanted ones, as a share of the bound.
     converged : bool
-        Whether that is below the tolerance.
+        Whether all are below their tolerances.
     n_products : int
+    next_degree : int
+        Degree of the filter that a similar problem should begin with.
     """
 
     values: FloatArray
@@ -115,6 +121,7 @@ class LowEnd:
     residual: float
     converged: bool
     n_products: int
+    next_degree: int
 
     @property
     def edge(self) -> float:
@@ -164,14 +171,14 @@ def _iterate(
 ) -> LowEnd:
     n, bound = len(operator.diagonal), operator.bound
     width = min(n, -8 * (-(wanted + 1 + max(4, wanted // 10)) // 8))
-    tolerances = np.full(wanted + 1, tolerance * bound)
     precision: type = np.float32
     previous = np.inf
     block = _starting_block(n, width, start, rng)
-    n_products = 0
+    n_products, passes = 0, 0
+    next_degree = _NEXT_DEGREE if start is None else start.next_degree
     if start is not None and start.edge < bound:
-        block = operator.filter(block, _NEXT_DEGREE, start.edge, precision)
-        n_products += _NEXT_DEGREE
+        block = operator.filter(block, next_degree, start.edge, precision)
+        n_products, passes = next_degree, 1
     while True:
         if null is not None:
             null.remove_from(block)
@@ -181,8 +188,10 @@ def _iterate(
         values, turn = eigh(block.T @ image, check_finite=False)
         block, image = block @ turn, image @ turn
         residuals = np.linalg.norm(image - block * values, axis=0)[: wanted + 1]
+        gaps = values[-1] - values[: wanted + 1]
+        tolerances = np.clip(10 * tolerance * gaps, _FLOOR * bound, tolerance * bound)
         # The one after those wanted is only asked whether it is 0.
-        tolerances[-1] = max(values[wanted] / 2, tolerance * bound)
+        tolerances[-1] = max(values[wanted] / 2, tolerances[-1])
         worst = float((residuals / tolerances).max())
         if worst <= 1 or n_products >= max_products:
             break
@@ -196,9 +205,14 @@ def _iterate(
         previous = worst
         block = operator.filter(block, degree, float(values[-1]), precision)
         n_products += degree
+        passes += 1
     residual = float(residuals[:wanted].max(initial=0.0)) / bound
     logger.debug("%d products with %d vectors, residual %.1e", n_products, width, residual)
-    return LowEnd(values, block, residual, residual <= tolerance, n_products)
+    if start is not None and passes > 1:
+        next_degree = min(next_degree + 3, _MAX_DEGREE)
+    elif start is not None and worst < 0.2:
+        next_degree = max(next_degree - 1, 4)
+    return LowEnd(values, block, residual, worst <= 1, n_products, next_degree)
 
 
 def _starting_block(

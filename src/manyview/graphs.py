@@ -134,18 +134,19 @@ class GraphStack:
 
     def matrix(self, values: FloatArray) -> csr_array:
         """Values on the pattern as a matrix between samples, without stored zeros."""
-        graph = self._on_pattern(values).copy()
+        graph = self._on_pattern(np.ascontiguousarray(values))
+        if self.order is not None:
+            return _permuted(graph, np.argsort(self.order))
+        graph = graph.copy()
         graph.eliminate_zeros()
-        if self.order is None:
-            return graph
-        return _permuted(graph, np.argsort(self.order))
+        return graph
 
     def by_sample(self, rows: NDArray[Any]) -> NDArray[Any]:
         """One entry a row -> one entry a sample."""
         return rows if self.order is None else rows[np.argsort(self.order)]
 
-    def symmetric(self, values: FloatArray) -> csr_array:
-        """(U + U') / 2 for U with the given values, without stored zeros."""
+    def symmetric(self, values: FloatArray, kind: type = np.float64) -> csr_array:
+        """(U + U') / 2 for U with the given values, without stored zeros, rows as they lie here."""
         from manyview import _kernels
 
         into_indptr, into_rows, into_places = self.into
@@ -153,7 +154,7 @@ class GraphStack:
         pattern = (self.indptr, self.indices, values, into_indptr, into_rows, incoming)
         indptr = _starts(_kernels.symmetric_row_lengths(*pattern))
         indices = np.empty(indptr[-1], dtype=indptr.dtype)
-        data = np.empty(len(indices))
+        data: Any = np.empty(len(indices), dtype=kind)
         _kernels.fill_symmetric(*pattern, indptr, indices, data)
         return csr_array((data, indices, indptr), shape=(self.n_samples, self.n_samples))
 
@@ -193,13 +194,14 @@ def stack_graphs(graphs: Sequence[csr_array], order: IntArray | None = None) -> 
 
 
 def _permuted(graph: csr_array, order: IntArray) -> csr_array:
-    """Rows and columns in another order."""
+    """Rows and columns in another order, without stored zeros."""
     from manyview import _kernels
 
     number = np.empty(len(order), dtype=graph.indices.dtype)
     number[order] = np.arange(len(order))
-    indptr = _starts(np.diff(graph.indptr)[order])
-    indices, data = np.empty_like(graph.indices), np.empty_like(graph.data)
+    indptr = _starts(_kernels.count_nonzero(graph.indptr, graph.data)[order])
+    indices = np.empty(indptr[-1], dtype=graph.indices.dtype)
+    data = np.empty(len(indices))
     _kernels.permute(graph.indptr, graph.indices, graph.data, order, number, indptr, indices, data)
     return csr_array((data, indices, indptr), shape=graph.shape)
 

@@ -7,10 +7,20 @@ from sklearn.cluster import KMeans
 
 from manyview._typing import FloatArray, IntArray
 
+#: Ten starts of k-means are compared on this many samples at most; the best goes on with all.
+TRIAL_SAMPLES = 50_000
+
 
 def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
     """Exactly `n_clusters` clusters of the rows, numbered in the order of their first samples."""
-    labels = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(embedding)
+    n = len(embedding)
+    if n > TRIAL_SAMPLES:
+        some = np.random.default_rng(seed).choice(n, TRIAL_SAMPLES, replace=False)
+        trial = KMeans(n_clusters, n_init=10, random_state=seed).fit(embedding[some])
+        model = KMeans(n_clusters, init=trial.cluster_centers_, n_init=1, random_state=seed)
+    else:
+        model = KMeans(n_clusters, n_init=10, random_state=seed)
+    labels = model.fit_predict(embedding)
     found = len(np.unique(labels))
     if found != n_clusters:
         raise ValueError(

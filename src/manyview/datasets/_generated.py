@@ -47,15 +47,18 @@ def make_latent_views(
     *,
     widths: Sequence[int] = (32, 48, 64),
     latent: int = 8,
-    separation: float = 3.5,
+    separation: float = 5.0,
+    stray: float = 0.15,
     noise: float = 0.1,
     random_state: int | None = None,
 ) -> MultiViewData:
     """Overlapping clusters in many measurements of few hidden quantities.
 
     Every view has `latent` hidden coordinates of its own, in which clusters are Gaussian around
-    centres on a sphere, spread out evenly. A random linear map turns them into the view's features,
-    and noise is added: wide tables that are thin inside, as real ones tend to be.
+    centres on a sphere, spread out evenly. Some samples stray: a view may see them in any cluster,
+    and where two views do, nobody can tell where they belong. A random linear map turns hidden
+    coordinates into features, and noise is added: wide tables that are thin inside, as real ones
+    tend to be.
 
     Parameters
     ----------
@@ -66,21 +69,31 @@ def make_latent_views(
         Number of hidden coordinates of each view.
     separation : float
         Typical distance between two centres; samples are about 1 from theirs along each coordinate.
+    stray : float
+        Share of the samples of each view that it sees in a cluster drawn at random; which of them
+        is in `conflicts` of the result.
     noise : float
         Standard deviation of the noise on each feature, whose own is about 1.
     random_state : int, optional
     """
     _check(n_samples, n_clusters, widths)
     check_integer("latent", latent, 1)
+    if check_real("stray", stray, 0) > 1:
+        raise ValueError(f"stray={stray}; expected a share of at most 1")
+    check_real("noise", noise, 0)
     rng = np.random.default_rng(random_state)
     target = rng.permutation(np.arange(n_samples) % n_clusters)
     views = []
-    for width in widths:
+    conflicts = np.zeros((n_samples, len(widths)), dtype=bool)
+    for v, width in enumerate(widths):
         centres = _spread_out(rng, n_clusters, latent) * separation / np.sqrt(2)
-        hidden = centres[target] + rng.standard_normal((n_samples, latent))
+        anywhere = rng.integers(0, n_clusters, n_samples)
+        seen = np.where(rng.random(n_samples) < stray, anywhere, target)
+        conflicts[:, v] = seen != target
+        hidden = centres[seen] + rng.standard_normal((n_samples, latent))
         to_features = rng.standard_normal((latent, width)) / np.sqrt(latent)
         views.append(hidden @ to_features + noise * rng.standard_normal((n_samples, width)))
-    return _record("latent", views, target, n_clusters)
+    return _record("latent", views, target, n_clusters, conflicts)
 
 
 def _spread_out(rng: np.random.Generator, count: int, width: int) -> FloatArray:

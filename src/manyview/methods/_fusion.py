@@ -143,8 +143,9 @@ def fuse(
             run.say("eigenvectors to a residual of %.1e only", spectrum.residual)
 
     def solve(U: FloatArray, start: LowEnd | None) -> Spectrum:
+        kind = np.float32 if is_large(stack.n_samples) else np.float64
         with run.stage("eigenvectors"):
-            return laplacian_spectrum(stack.symmetric(U), n_clusters, run.rng, start=start)
+            return laplacian_spectrum(stack.symmetric(U, kind), n_clusters, run.rng, start=start)
 
     A = S
     U = mean_graph(stack)
