@@ -13,8 +13,8 @@ from pathlib import Path
 import harness
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
-# N, C, times faster at least, share of the twin's memory at most
-CASES = [(1600, 100, 8, None), (5000, 10, 100, 0.1)]
+# N, C, times faster at least, share of the twin's memory at most, fits of which the fastest counts
+CASES = [(1600, 100, 8, None, 3), (5000, 10, 100, 0.1, 1)]
 WIDTHS = (32, 48, 64)
 
 
@@ -48,16 +48,19 @@ def fit_dense(views, n_clusters, split):
 FITS = {"sparse": fit_sparse, "dense": fit_dense}
 
 
-def measure(kind, n, n_clusters, split):
+def measure(kind, n, n_clusters, split, repeats):
     from manyview.metrics import clustering_accuracy
 
     small = views_of(80, 2)
     for warm in (True, False):
         FITS[kind](list(small.views.values()), 2, warm)
     data = views_of(n, n_clusters)
-    (labels, rounds), seconds, growth = harness.timed(
-        lambda: FITS[kind](list(data.views.values()), n_clusters, split)
-    )
+    fits = [
+        harness.timed(lambda: FITS[kind](list(data.views.values()), n_clusters, split))
+        for _ in range(repeats)
+    ]
+    (labels, rounds), seconds, _ = min(fits, key=lambda fit: fit[1])
+    growth = fits[0][2]  # later ones find memory that the first has left
     accuracy = clustering_accuracy(data.target, labels)
     result = {"seconds": seconds, "bytes": growth, "rounds": rounds, "accuracy": accuracy}
     return result | {"labels": [int(label) for label in labels]}
@@ -68,13 +71,19 @@ def main():
 
     harness.answer_if_asked({"measure": measure})
     rows, missed = [], []
-    for n, n_clusters, faster, share in CASES:
+    for n, n_clusters, faster, share, repeats in CASES:
         for split in (False, True):
             name = "CI-GMVC" if split else "GBS"
             dense, sparse = (
                 harness.in_a_process(
-                    __file__, "measure", kind=kind, n=n, n_clusters=n_clusters, split=split
-                )
+                    __file__,
+                    "measure",
+                    kind=kind,
+                    n=n,
+                    n_clusters=n_clusters,
+                    split=split,
+                    repeats=repeats,
+                )  # fmt: skip
                 for kind in ("dense", "sparse")
             )
             ratio = dense["seconds"] / sparse["seconds"]

@@ -5,6 +5,7 @@ import oracle
 import pytest
 from scipy.sparse import block_diag, csr_array
 
+from manyview import spectral
 from manyview.bridging import Bridges, add_bridges, closest_bridges, union_pieces
 from manyview.scaling import normalize_rows
 from manyview.spectral import laplacian_spectrum
@@ -19,14 +20,20 @@ def random_graph(rng, n, degree=6):
     return csr_array(G)
 
 
-@pytest.mark.parametrize("dense_limit", [10_000, 0], ids=["dense", "lanczos"])
+@pytest.fixture(params=["dense", "lanczos"])
+def solver(request, monkeypatch):
+    limit = 10_000 if request.param == "dense" else 0
+    monkeypatch.setattr(spectral, "DENSE_LIMIT", limit)
+    monkeypatch.setattr(spectral, "DENSE_LIMIT_MANY", limit)
+
+
 @pytest.mark.parametrize("sizes", [[200], [120, 80], [90, 70, 1, 39], [100, 60, 30, 8, 1, 1]])
-def test_spectrum_equals_the_twin(rng, dense_limit, sizes):
+def test_spectrum_equals_the_twin(rng, solver, sizes):
     """Also in pieces, which are solved one by one; C = 4 lies on either side of their number."""
     graph = csr_array(block_diag([random_graph(rng, n) for n in sizes]))
     shuffled = rng.permutation(200)
     graph = csr_array(graph[shuffled][:, shuffled])
-    found = laplacian_spectrum(graph, 4, rng, dense_limit=dense_limit)
+    found = laplacian_spectrum(graph, 4, rng)
     w, vectors = oracle.smallest_eigenpairs(graph.toarray())
     assert found.n_components == len(sizes)
     assert found.sum_c == pytest.approx(w[:4].sum(), abs=1e-12)
@@ -48,11 +55,10 @@ def test_long_graphs(rng, n):
     assert found.sum_c1 == pytest.approx(expected[:7].sum(), rel=1e-6)
 
 
-@pytest.mark.parametrize("dense_limit", [10_000, 0], ids=["dense", "lanczos"])
 @pytest.mark.parametrize("sizes", [[200], [90, 70, 1, 39]])
-def test_normalised_spectrum_equals_the_twin(rng, dense_limit, sizes):
+def test_normalised_spectrum_equals_the_twin(rng, solver, sizes):
     graph = csr_array(block_diag([random_graph(rng, n) for n in sizes]))
-    found = laplacian_spectrum(graph, 4, rng, normalized=True, dense_limit=dense_limit)
+    found = laplacian_spectrum(graph, 4, rng, normalized=True)
     M = graph.toarray()
     d = M.sum(axis=1)
     root = np.where(d > 0, 1 / np.sqrt(np.where(d > 0, d, 1)), 0)

@@ -30,6 +30,7 @@ FILTERED_LIMIT = 5_000
 # Residuals ||L x - w x|| above this share of the eigenvalues' bound mean no convergence.
 _RESIDUAL = 1e-8
 _FINE = 1e-6
+_SMALL = 64
 
 
 def is_large(n_samples: int) -> bool:
@@ -87,7 +88,6 @@ def laplacian_spectrum(
     *,
     normalized: bool = False,
     start: LowEnd | None = None,
-    dense_limit: int = DENSE_LIMIT,
 ) -> Spectrum:
     """Eigenpairs of D - M, or of I - D^-1/2 M D^-1/2, for a symmetric M without stored zeros."""
     n = graph.shape[0]
@@ -105,16 +105,38 @@ def laplacian_spectrum(
     vectors = [(members[p], _unit(null[members[p], None])) for p in largest]
     wanted = n_clusters + 1 - n_components
     if wanted > 0:
+        number = np.empty(n, dtype=np.intp)  # of each sample within its piece
         for place, piece in enumerate(largest):
             own = members[piece]
             if len(own) > 1:
-                block = graph if n_components == 1 else graph[own][:, own]
-                L, bound = laplacian(block, normalized)
                 count = min(wanted + 1, len(own))
-                w, x = smallest_eigenpairs(L, count, bound, rng, dense_limit)
+                if len(own) <= DENSE_LIMIT:
+                    number[own] = np.arange(len(own))
+                    L = _dense_laplacian(graph, own, number, normalized)
+                    w, x = _dense_eigenpairs(L, count)
+                else:
+                    block = graph if n_components == 1 else graph[own][:, own]
+                    w, x = smallest_eigenpairs(*laplacian(block, normalized), count, rng)
                 values[place] = np.concatenate([[0.0], np.maximum(w[1:], 0.0)])
                 vectors[place] = (own, x)
     return _assemble(n, n_clusters, n_components, components, values, vectors)
+
+
+def _dense_laplacian(
+    graph: csr_array, own: IntArray, number: IntArray, normalized: bool
+) -> FloatArray:
+    """The Laplacian of one piece; slicing sparse matrices would take longer than solving it."""
+    starts, stops = graph.indptr[own], graph.indptr[own + 1]
+    places = np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
+    L = np.zeros((len(own), len(own)))
+    rows = np.repeat(np.arange(len(own)), stops - starts)
+    L[rows, number[graph.indices[places]]] = -graph.data[places]
+    degrees = -L.sum(axis=1)
+    L[np.diag_indices(len(own))] += degrees
+    if normalized:
+        root = 1 / np.sqrt(_positive(degrees))
+        L *= root[:, None] * root
+    return L
 
 
 def _components(graph: csr_array) -> tuple[int, IntArray]:
@@ -236,19 +258,26 @@ def _assemble(
     return Spectrum(embedding, sum_c, sum_c + following, n_components, components)
 
 
+def _dense_eigenpairs(matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """The `count` smallest eigenpairs; `matrix` is overwritten."""
+    if len(matrix) <= _SMALL:  # all of them, sooner than scipy has looked at its arguments
+        w, x = np.linalg.eigh(matrix)
+        return w[:count], x[:, :count]
+    lowest = (0, count - 1)
+    w, x = eigh(matrix, subset_by_index=lowest, overwrite_a=True, check_finite=False)
+    return w, x
+
+
 def smallest_eigenpairs(
     matrix: csr_array,
-    count: int,
     bound: float,
+    count: int,
     rng: np.random.Generator,
-    dense_limit: int = DENSE_LIMIT,
 ) -> tuple[FloatArray, FloatArray]:
     """The `count` smallest eigenpairs of a positive semi-definite matrix below `bound`."""
     n = matrix.shape[0]
-    if n <= dense_limit or (n <= DENSE_LIMIT_MANY and 20 * count > n):
-        lowest = (0, count - 1)
-        w, x = eigh(matrix.toarray(), subset_by_index=lowest, overwrite_a=True, check_finite=False)
-        return w, x
+    if n <= DENSE_LIMIT or (n <= DENSE_LIMIT_MANY and 20 * count > n):
+        return _dense_eigenpairs(matrix.toarray(), count)
     long = _is_long(matrix)
     if is_large(n) and not long:
         links = csr_array((-matrix.data.astype(np.float32), matrix.indices, matrix.indptr))

@@ -200,7 +200,7 @@ class MCGL(GraphClusterer):
 
         # A combination may have negative weights, so its Laplacian is not one of pieces.
         L, bound = laplacian(stack.symmetric(start), normalized=False)
-        _, F = smallest_eigenpairs(L, self._C, bound, rng)
+        _, F = smallest_eigenpairs(L, bound, self._C, rng)
         pull = 1.0
         for _ in range(_ROUNDS):
             values = rows(F, pull)

@@ -144,7 +144,7 @@ class MGL(GraphClusterer):
         for number in range(1, int(self.max_iter) + 1):
             total = sum(a * L for a, L in zip(alpha, laplacians, strict=True))
             bound = 2.0 * float(alpha.sum())
-            _, F = smallest_eigenpairs(csr_array(total), self._C, bound, rng)
+            _, F = smallest_eigenpairs(csr_array(total), bound, self._C, rng)
             traces = np.array([float((F * (L @ F)).sum()) for L in laplacians])
             roots = np.sqrt(np.maximum(traces, least))
             alpha = np.where(speaking, 0.5 / roots, 0.0)
