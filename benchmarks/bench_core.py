@@ -74,16 +74,9 @@ def main():
     for n, n_clusters, faster, share, repeats in CASES:
         for split in (False, True):
             name = "CI-GMVC" if split else "GBS"
+            case = {"n": n, "n_clusters": n_clusters, "split": split, "repeats": repeats}
             dense, sparse = (
-                harness.in_a_process(
-                    __file__,
-                    "measure",
-                    kind=kind,
-                    n=n,
-                    n_clusters=n_clusters,
-                    split=split,
-                    repeats=repeats,
-                )  # fmt: skip
+                harness.in_a_process(__file__, "measure", kind=kind, **case)
                 for kind in ("dense", "sparse")
             )
             ratio = dense["seconds"] / sparse["seconds"]

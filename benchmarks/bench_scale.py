@@ -17,7 +17,7 @@ import harness
 import numpy as np
 
 DOCS = Path(__file__).parent.parent / "docs"
-SIZES = (50_000, 100_000, 200_000, 500_000, 1_000_000)
+SIZES = (50_000, 100_000, 300_000, 1_000_000)
 STAGES = ("neighbors", "fusion", "eigenvectors", "labels")
 GIB = 2**30
 
