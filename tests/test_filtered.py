@@ -48,6 +48,17 @@ def test_filter_step_equals_its_twin(rng):
     np.testing.assert_allclose(out, expected, atol=1e-13)
 
 
+def test_null_vectors_are_removed(rng):
+    pieces, vector = rng.integers(0, 3, 50), rng.random(50) + 0.1
+    block = rng.random((50, 8))
+    expected = block.copy()
+    for p in range(3):
+        own = np.where(pieces == p, vector, 0) / np.linalg.norm(vector[pieces == p])
+        expected -= own[:, None] * (own @ block)
+    NullSpace(pieces, vector).remove_from(block)
+    np.testing.assert_allclose(block, expected, atol=1e-14)
+
+
 def test_the_filter_is_the_polynomial_it_should_be(rng):
     """On a diagonal matrix: 1 at 0, at most 1 / T_d(...) from the edge to the bound."""
     grid = np.linspace(0, 3, 301)

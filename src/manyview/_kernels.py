@@ -586,3 +586,13 @@ def filter_step(
                 out[i, c] += link * block[j, c]
         for c in range(block.shape[1]):
             out[i, c] = factor * (diagonal[i] * block[i, c] - out[i, c]) - back * before[i, c]
+
+
+@njit(parallel=True, cache=True)
+def subtract_shares(
+    block: FloatArray, pieces: IntArray, vector: FloatArray, shares: FloatArray
+) -> None:
+    """block[i] -= vector[i] shares[pieces[i]], in place."""
+    for i in prange(len(block)):
+        for c in range(block.shape[1]):
+            block[i, c] -= vector[i] * shares[pieces[i], c]

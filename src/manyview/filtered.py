@@ -1,11 +1,11 @@
 """The lowest eigenvectors of large sparse matrices: subspace iteration with a Chebyshev filter.
 
 A block of vectors is multiplied by a polynomial of the matrix that is large below the eigenvalues
-not wanted and small on all of them, made orthonormal, and turned towards the eigenvectors inside
-it (Rayleigh-Ritz); again, until the residuals are small. The block of the last round is a good
-start for the next one. The polynomial takes the place of a preconditioner: nothing is factorised,
-and its degree is fitted to the gap seen so far. Products with the filter run in single precision,
-what is accepted is measured in double precision.
+not wanted and small on all of them, and turned towards the eigenvectors inside it
+(Rayleigh-Ritz); again, until the residuals are small. The block of the last round is a good start
+for the next one. The polynomial takes the place of a preconditioner: nothing is factorised, and
+its degree is fitted to the gap seen so far. Products with the filter run in single precision, what
+is accepted is measured in double precision.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, eigvalsh
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
@@ -29,6 +29,8 @@ TOLERANCE = 1e-4
 _FLOOR = 1e-9
 #: Products with the whole block before the best so far is returned, and said to be no more.
 MAX_PRODUCTS = 600
+# Vectors beyond the wanted ones: the filter's edge is drawn behind them.
+_SPARE_VECTORS = 4
 # Degrees of the filter before anything is known, and for a block that was good a round ago.
 _FIRST_DEGREE = 10
 _NEXT_DEGREE = 8
@@ -94,10 +96,12 @@ class NullSpace:
 
     def remove_from(self, block: FloatArray) -> None:
         """Make every column orthogonal to all of them, in place."""
+        from manyview import _kernels
+
         n = len(self.pieces)
         sums = csr_array((self.vector, (self.pieces, np.arange(n))))
         shares = (sums @ block) / sums.power(2).sum(axis=1)[:, None]
-        block -= self.vector[:, None] * shares[self.pieces]
+        _kernels.subtract_shares(block, self.pieces, self.vector, shares)
 
 
 @dataclass(frozen=True)
@@ -170,7 +174,7 @@ def _iterate(
     max_products: int,
 ) -> LowEnd:
     n, bound = len(operator.diagonal), operator.bound
-    width = min(n, -8 * (-(wanted + 1 + max(4, wanted // 10)) // 8))
+    width = min(n, -8 * (-(wanted + 1 + _SPARE_VECTORS) // 8))
     precision: type = np.float32
     previous = np.inf
     block = _starting_block(n, width, start, rng)
@@ -182,10 +186,10 @@ def _iterate(
     while True:
         if null is not None:
             null.remove_from(block)
-        block = _orthonormal(block)
+        block, overlaps = _independent(block)
         image = operator.times(block)
         n_products += 1
-        values, turn = eigh(block.T @ image, check_finite=False)
+        values, turn = eigh(block.T @ image, overlaps, check_finite=False)
         block, image = block @ turn, image @ turn
         residuals = np.linalg.norm(image - block * values, axis=0)[: wanted + 1]
         gaps = values[-1] - values[: wanted + 1]
@@ -226,16 +230,19 @@ def _starting_block(
     return np.hstack([start.vectors, rng.standard_normal((n, more)) / np.sqrt(n)])
 
 
-def _orthonormal(block: FloatArray) -> FloatArray:
-    """Columns with the same span, by way of their products while those can tell them apart."""
-    for _ in range(2):
-        lengths = np.linalg.norm(block, axis=0)
-        block = block / np.where(lengths > 0, lengths, 1.0)
-        values, vectors = eigh(block.T @ block, check_finite=False)
-        if values[0] < 1e-8:
-            return np.linalg.qr(block)[0]
-        block = block @ (vectors / np.sqrt(values))
-    return block
+def _independent(block: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Columns of length 1 with the same span, and their inner products.
+
+    They need not be orthogonal, which Rayleigh-Ritz sees to in one go, but must be far from
+    depending on each other.
+    """
+    lengths = np.linalg.norm(block, axis=0)
+    block = block / np.where(lengths > 0, lengths, 1.0)
+    overlaps = block.T @ block
+    if eigvalsh(overlaps, check_finite=False)[0] < 1e-6:
+        block = np.linalg.qr(block)[0]
+        overlaps = np.eye(block.shape[1])
+    return block, overlaps
 
 
 def _degree(
