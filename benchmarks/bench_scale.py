@@ -88,8 +88,32 @@ def recall(n):
 JOBS = {"fit": fit, "recall": recall}
 
 
+class Measured:
+    """Measurements so far, by job and settings; in a file, if one is named, so that an interrupted
+    run can go on."""
+
+    def __init__(self):
+        self.path, self.found = None, {}
+
+    def keep_in(self, path):
+        self.path = path
+        if path.exists():
+            self.found = json.loads(path.read_text())
+
+    def get(self, job, **settings):
+        key = json.dumps([job, settings, os.environ.get("NUMBA_NUM_THREADS")])
+        if key not in self.found:
+            self.found[key] = harness.in_a_process(__file__, job, **settings)
+            if self.path:
+                self.path.write_text(json.dumps(self.found))
+        return self.found[key]
+
+
+MEASURED = Measured()
+
+
 def run(job, **settings):
-    found = harness.in_a_process(__file__, job, **settings)
+    found = MEASURED.get(job, **settings)
     print(f"{job} {settings}: ", end="")
     if job == "fit":
         print(f"{found['seconds']:.1f} s, {found['peak'] / GIB:.2f} GiB", flush=True)
@@ -238,12 +262,9 @@ def main():
     )
     parser.add_argument("--no-docs", action="store_true", help="print, and leave docs/ alone")
     options = parser.parse_args()
-    if options.keep and options.keep.exists():
-        results = json.loads(options.keep.read_text())
-    else:
-        results = measure(options.sizes)
-        if options.keep:
-            options.keep.write_text(json.dumps(results))
+    if options.keep:
+        MEASURED.keep_in(options.keep)
+    results = measure(sorted(options.sizes))
     print(page(results))
     if not options.no_docs:
         harness.write_block(DOCS / "performance.md", "scale", page(results))
