@@ -4,6 +4,8 @@ import numpy as np
 import oracle
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from manyview import CIGMVC, GBS, datasets
 from manyview.graphs import stack_graphs
@@ -112,3 +114,18 @@ def test_views_that_equal_the_unified_graph_keep_finite_weights():
     model = GBS(1, graph="precomputed").fit([ring, ring])
     assert np.isfinite(model.view_weights_).all()
     assert model.converged_
+
+
+@pytest.mark.parametrize(("n_neighbors", "lambda_init"), [(4, 1e3), (3, 1e5)])
+def test_a_loop_that_cannot_recover_ends(monkeypatch, n_neighbors, lambda_init):
+    """Consistent parts in too many pieces: more rounds would change neither that nor the labels."""
+    data = datasets.make_latent_views(600, 4, stray=0.3, separation=4, random_state=0)
+    model = CIGMVC(4, n_neighbors=n_neighbors, lambda_init=lambda_init, max_iter=25, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="too_many"):
+        ended = clone(model).fit(data.views)
+    assert ended.stop_reason_ == "too_many"
+    monkeypatch.setattr(_fusion, "pieces_of", lambda stack, A: 0)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        went_on = clone(model).fit(data.views)
+    assert min(entry.n_components for entry in went_on.history_[ended.n_iter_ :]) > 4
+    np.testing.assert_array_equal(ended.labels_, went_on.labels_)
