@@ -38,7 +38,7 @@ def fit(method, n, n_clusters, search="auto"):
     estimator = getattr(manyview, method)
     estimator(3, neighbor_search="approximate").fit(views_of(6000, 3).views)
     data = views_of(n, n_clusters)
-    before = harness_rss()
+    before = harness.resident()
     model, seconds, growth = harness.timed(
         lambda: estimator(n_clusters, neighbor_search=search, random_state=0).fit(data.views)
     )
@@ -56,12 +56,6 @@ def fit(method, n, n_clusters, search="auto"):
         "edges": int(model.unified_graph_.nnz),
         "labels": model.labels_.tolist() if n <= 20_000 else None,
     }
-
-
-def harness_rss():
-    from measure import _status
-
-    return _status("VmRSS")
 
 
 def recall(n):

@@ -24,6 +24,12 @@ def timed(work):
     return result, time.perf_counter() - started, growth
 
 
+def resident():
+    from measure import resident
+
+    return resident()
+
+
 def in_a_process(script, job, **settings):
     """Call `script`'s function `job` with settings in a new process; it returns JSON values."""
     command = [sys.executable, script, "--job", job, json.dumps(settings)]

@@ -14,9 +14,14 @@ def _status(key):
     raise KeyError(key)
 
 
+def resident():
+    """Bytes of memory this process holds now."""
+    return _status("VmRSS")
+
+
 def peak_growth(work):
     """Run `work` and return its result and how far resident memory rose above the start."""
     CLEAR.write_text("5")  # resets the high-water mark
-    before = _status("VmRSS")
+    before = resident()
     result = work()
     return result, _status("VmHWM") - before

@@ -53,7 +53,7 @@ class Operator:
         """H block, in double precision."""
         block = cache_aligned(block, np.float64)
         out = np.empty_like(block)
-        self._step(block, out, out, shift=0.0, factor=1.0, back=0.0)
+        self._step(block, block, out, shift=0.0, factor=1.0, back=0.0)
         return out
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:

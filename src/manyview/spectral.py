@@ -29,7 +29,9 @@ DENSE_LIMIT_MANY = 4000
 FILTERED_LIMIT = 5_000
 # Residuals ||L x - w x|| above this share of the eigenvalues' bound mean no convergence.
 _RESIDUAL = 1e-8
+# What is asked of the solver for many samples where its vectors are not just a round's start.
 _FINE = 1e-6
+# Up to this many samples all eigenpairs come faster than some.
 _SMALL = 64
 
 
