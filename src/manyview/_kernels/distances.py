@@ -1,0 +1,115 @@
+"""Distances between rows, and which rows are near."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from manyview._typing import FloatArray, IntArray
+
+
+@njit(parallel=True, cache=True)
+def dense_sq_distances(data: FloatArray, targets: IntArray, candidates: IntArray) -> FloatArray:
+    """out[t, c] = ||data[targets[t]] - data[candidates[t, c]]||^2, summed from differences."""
+    out = np.empty(candidates.shape)
+    for t in prange(len(targets)):
+        i = targets[t]
+        for c in range(candidates.shape[1]):
+            j = candidates[t, c]
+            total = 0.0
+            for f in range(data.shape[1]):
+                gap = data[i, f] - data[j, f]
+                total += gap * gap
+            out[t, c] = total
+    return out
+
+
+@njit(parallel=True, cache=True)
+def sparse_sq_distances(
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    scale: FloatArray,
+    shift: FloatArray,
+    width: int,
+    targets: IntArray,
+    candidates: IntArray,
+) -> FloatArray:
+    """As `dense_sq_distances`, for rows scale[i] * x_i + shift[i] with x_i sparse."""
+    out = np.empty(candidates.shape)
+    for t in prange(len(targets)):
+        i = targets[t]
+        for c in range(candidates.shape[1]):
+            j = candidates[t, c]
+            base = shift[i] - shift[j]
+            a, a_end = indptr[i], indptr[i + 1]
+            b, b_end = indptr[j], indptr[j + 1]
+            total = 0.0
+            seen = 0
+            while a < a_end or b < b_end:
+                left = indices[a] if a < a_end else width
+                right = indices[b] if b < b_end else width
+                x = 0.0
+                y = 0.0
+                if left <= right:
+                    x = scale[i] * data[a]
+                    a += 1
+                if right <= left:
+                    y = scale[j] * data[b]
+                    b += 1
+                gap = (x + shift[i]) - (y + shift[j])
+                total += gap * gap
+                seen += 1
+            out[t, c] = total + (width - seen) * base * base
+    return out
+
+
+@njit(parallel=True, cache=True)
+def sparse_candidates(
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    column_indptr: IntArray,
+    column_rows: IntArray,
+    column_data: FloatArray,
+    scale: FloatArray,
+    shift: FloatArray,
+    sums: FloatArray,
+    sq_norms: FloatArray,
+    width: int,
+    m: int,
+    start: int,
+    stop: int,
+) -> IntArray:
+    """The m other rows nearest to each of rows start..stop-1, for rows scale[i] x_i + shift[i].
+
+    `sums` are the row sums of scale[i] x_i; the matrix of the x_i comes by rows and by columns.
+    """
+    n = len(sq_norms)
+    out = np.empty((stop - start, m), np.int64)
+    share = 32  # rows that take turns in one array of products
+    for part in prange((stop - start + share - 1) // share):
+        products = np.zeros(n)
+        best = np.empty(m)
+        for i in range(start + part * share, min(start + (part + 1) * share, stop)):
+            for e in range(indptr[i], indptr[i + 1]):
+                feature = indices[e]
+                for f in range(column_indptr[feature], column_indptr[feature + 1]):
+                    products[column_rows[f]] += data[e] * column_data[f]
+            filled = 0
+            for j in range(n):
+                product = scale[i] * scale[j] * products[j] + sums[i] * shift[j]
+                product += shift[i] * sums[j] + width * shift[i] * shift[j]
+                products[j] = 0.0
+                score = sq_norms[j] - 2 * product
+                if j == i or (filled == m and score >= best[m - 1]):
+                    continue
+                filled = min(filled + 1, m)
+                place = filled - 1
+                while place > 0 and best[place - 1] > score:
+                    best[place] = best[place - 1]
+                    out[i - start, place] = out[i - start, place - 1]
+                    place -= 1
+                best[place] = score
+                out[i - start, place] = j
+    return out

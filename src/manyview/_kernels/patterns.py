@@ -1,0 +1,265 @@
+"""Sparse patterns: unions, transposes, orders, connected components."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from manyview._typing import FloatArray, IntArray
+
+
+@njit(parallel=True, cache=True)
+def align_weights(
+    indptr: IntArray,
+    indices: IntArray,
+    own_indptr: IntArray,
+    own_indices: IntArray,
+    own_data: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write a graph's weights to their places in a wider pattern; both have sorted columns."""
+    for i in prange(len(indptr) - 1):
+        place = indptr[i]
+        for e in range(own_indptr[i], own_indptr[i + 1]):
+            while indices[place] < own_indices[e]:
+                place += 1
+            out[place] = own_data[e]
+
+
+@njit(parallel=True, cache=True)
+def merged_row_lengths(
+    indptr: IntArray, indices: IntArray, other_indptr: IntArray, other_indices: IntArray
+) -> IntArray:
+    """Number of different columns in each row of two patterns with sorted columns."""
+    out = np.zeros(len(indptr) - 1, np.int64)
+    for i in prange(len(indptr) - 1):
+        a, a_end = indptr[i], indptr[i + 1]
+        b, b_end = other_indptr[i], other_indptr[i + 1]
+        length = a_end - a + b_end - b
+        while a < a_end and b < b_end:
+            left, right = indices[a], other_indices[b]
+            if left == right:
+                length -= 1
+            if left <= right:
+                a += 1
+            if right <= left:
+                b += 1
+        out[i] = length
+    return out
+
+
+@njit(parallel=True, cache=True)
+def merge_columns(
+    indptr: IntArray,
+    indices: IntArray,
+    other_indptr: IntArray,
+    other_indices: IntArray,
+    out_indptr: IntArray,
+    out: IntArray,
+) -> None:
+    """Write the sorted columns of two patterns' union, row by row."""
+    for i in prange(len(indptr) - 1):
+        a, a_end = indptr[i], indptr[i + 1]
+        b, b_end = other_indptr[i], other_indptr[i + 1]
+        place = out_indptr[i]
+        while a < a_end or b < b_end:
+            if b == b_end or (a < a_end and indices[a] <= other_indices[b]):
+                column = indices[a]
+                if b < b_end and other_indices[b] == column:
+                    b += 1
+                a += 1
+            else:
+                column = other_indices[b]
+                b += 1
+            out[place] = column
+            place += 1
+
+
+@njit(parallel=True, cache=True)
+def permute(
+    indptr: IntArray,
+    indices: IntArray,
+    values: FloatArray,
+    order: IntArray,
+    number: IntArray,
+    out_indptr: IntArray,
+    out_indices: IntArray,
+    out: FloatArray,
+) -> None:
+    """Rows order[0], order[1], ... of a matrix, its columns renumbered and sorted, zeros left out.
+
+    `number` is the inverse of `order`; `out_indptr` has the row starts.
+    """
+    for r in prange(len(order)):
+        place, stop = out_indptr[r], out_indptr[r + 1]
+        columns = np.empty(stop - place, indices.dtype)
+        found = np.empty(stop - place, values.dtype)
+        m = 0
+        for e in range(indptr[order[r]], indptr[order[r] + 1]):
+            if values[e] != 0.0:
+                columns[m] = number[indices[e]]
+                found[m] = values[e]
+                m += 1
+        for c in np.argsort(columns):
+            out_indices[place] = columns[c]
+            out[place] = found[c]
+            place += 1
+
+
+@njit(parallel=True, cache=True)
+def find_mirrors(indptr: IntArray, indices: IntArray) -> IntArray:
+    """The place of (j, i) for every entry (i, j) of a pattern with sorted columns, or -1."""
+    out = np.empty_like(indices)
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            low, high = indptr[indices[e]], indptr[indices[e] + 1]
+            end = high
+            while low < high:
+                middle = (low + high) // 2
+                if indices[middle] < i:
+                    low = middle + 1
+                else:
+                    high = middle
+            out[e] = low if low < end and indices[low] == i else -1
+    return out
+
+
+@njit(parallel=True, cache=True)
+def gather(values: FloatArray, places: IntArray) -> FloatArray:
+    """values[places]."""
+    out = np.empty(len(places), values.dtype)
+    for e in prange(len(places)):
+        out[e] = values[places[e]]
+    return out
+
+
+@njit(parallel=True, cache=True)
+def symmetric_row_lengths(
+    indptr: IntArray,
+    indices: IntArray,
+    values: FloatArray,
+    into_indptr: IntArray,
+    into_rows: IntArray,
+    incoming: FloatArray,
+) -> IntArray:
+    """Entries in each row of U + U', zeros left out; U comes by rows and by columns."""
+    out = np.zeros(len(indptr) - 1, np.int64)
+    for i in prange(len(indptr) - 1):
+        a, a_end = indptr[i], indptr[i + 1]
+        b, b_end = into_indptr[i], into_indptr[i + 1]
+        length = 0
+        while True:
+            while a < a_end and values[a] == 0.0:
+                a += 1
+            while b < b_end and incoming[b] == 0.0:
+                b += 1
+            if a == a_end and b == b_end:
+                break
+            if b == b_end or (a < a_end and indices[a] <= into_rows[b]):
+                if b < b_end and into_rows[b] == indices[a]:
+                    b += 1
+                a += 1
+            else:
+                b += 1
+            length += 1
+        out[i] = length
+    return out
+
+
+@njit(parallel=True, cache=True)
+def fill_symmetric(
+    indptr: IntArray,
+    indices: IntArray,
+    values: FloatArray,
+    into_indptr: IntArray,
+    into_rows: IntArray,
+    incoming: FloatArray,
+    out_indptr: IntArray,
+    out_indices: IntArray,
+    out: FloatArray,
+) -> None:
+    """Write the entries of (U + U') / 2 that `symmetric_row_lengths` counted."""
+    for i in prange(len(indptr) - 1):
+        a, a_end = indptr[i], indptr[i + 1]
+        b, b_end = into_indptr[i], into_indptr[i + 1]
+        place = out_indptr[i]
+        while True:
+            while a < a_end and values[a] == 0.0:
+                a += 1
+            while b < b_end and incoming[b] == 0.0:
+                b += 1
+            if a == a_end and b == b_end:
+                break
+            if b == b_end or (a < a_end and indices[a] <= into_rows[b]):
+                column = indices[a]
+                value = values[a]
+                if b < b_end and into_rows[b] == column:
+                    value += incoming[b]
+                    b += 1
+                a += 1
+            else:
+                column = into_rows[b]
+                value = incoming[b]
+                b += 1
+            out_indices[place] = column
+            out[place] = value / 2
+            place += 1
+
+
+@njit(parallel=True, cache=True)
+def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
+    """Entries of each row that are not 0."""
+    out = np.zeros(len(indptr) - 1, np.int64)
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            if values[e] != 0.0:
+                out[i] += 1
+    return out
+
+
+@njit(cache=True)
+def components(indptr: IntArray, indices: IntArray) -> IntArray:
+    """Each sample's connected component in a symmetric pattern, in the order of first samples."""
+    n = len(indptr) - 1
+    out = np.full(n, -1, np.int32)
+    queue = np.empty(n, np.int32)
+    count = 0
+    for first in range(n):
+        if out[first] >= 0:
+            continue
+        out[first] = count
+        queue[0] = first
+        read = 0
+        filled = 1
+        while read < filled:
+            i = queue[read]
+            read += 1
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if out[j] < 0:
+                    out[j] = count
+                    queue[filled] = j
+                    filled += 1
+        count += 1
+    return out
+
+
+@njit(cache=True)
+def steps_from_first(indptr: IntArray, indices: IntArray) -> int:
+    """Steps from sample 0 to the farthest sample it is connected with, breadth first."""
+    steps = np.full(len(indptr) - 1, -1)
+    queue = np.empty(len(steps), np.int64)
+    steps[0] = 0
+    queue[0] = 0
+    filled = 1
+    read = 0
+    while read < filled:
+        i = queue[read]
+        read += 1
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if steps[j] < 0:
+                steps[j] = steps[i] + 1
+                queue[filled] = j
+                filled += 1
+    return int(steps.max())
