@@ -191,8 +191,8 @@ def _key(name: str, data_home: str | None, n_seeds: int) -> str:
             digest.update(np.ascontiguousarray(part).tobytes())
     digest.update(data.target.tobytes())
     package = Path(manyview.__file__).parent
-    parts = ("*.py", "_kernels/*.py", "methods/*.py")
-    for path in sorted(path for part in parts for path in package.glob(part)):
+    rooms = ("*.py", "_kernels/*.py", "methods/*.py")
+    for path in sorted(path for room in rooms for path in package.glob(room)):
         if path.name not in ("cli.py", "demo.py", "plotting.py", "_files.py"):
             digest.update(path.read_bytes())
     return digest.hexdigest()
