@@ -1,7 +1,5 @@
 """The eigen-solver for many samples: right, and honest where it is not."""
 
-from functools import partial
-
 import numpy as np
 import oracle
 import pytest
@@ -141,7 +139,10 @@ def test_a_block_from_the_last_round_saves_products(rng):
 
 def test_what_did_not_converge_is_said(rng, monkeypatch):
     """Seven eigenvectors of a graph without groups: no gap, and here little time."""
-    hasty = partial(lowest_eigenpairs, max_products=20)
+
+    def hasty(*args, **options):
+        return lowest_eigenpairs(*args, **{**options, "max_products": 20})
+
     monkeypatch.setattr(spectral, "lowest_eigenpairs", hasty)
     graph = grouped_graph(rng, [800])
     found = laplacian_spectrum(graph, 7, rng)

@@ -55,17 +55,16 @@ def test_synthetic_from_raw_views(name, method):
     assert model.converged_
 
 
-def unify_with_slip(indptr, indices, consistent, embedding, shares, pull):
+def unify_with_slip(indptr, indices, consistent, embedding, shares, pull, out):
     """The row update with the slip that the published program has; see oracle.py."""
-    U = np.zeros(consistent.shape[1])
+    out[:] = 0
     for i in range(len(indptr) - 1):
         own = np.arange(indptr[i], indptr[i + 1])
         own = own[(consistent[:, own] > 0).any(axis=0)]
         if len(own):
             gaps = ((embedding[i] - embedding[indices[own]]) ** 2).sum(axis=1)
             q = shares @ consistent[:, own] - pull * gaps
-            U[own] = oracle.project_simplex_with_slip(q, len(consistent))
-    return U
+            out[own] = oracle.project_simplex_with_slip(q, len(consistent))
 
 
 @pytest.mark.parametrize("slip", [False, True])

@@ -70,7 +70,7 @@ def test_unify(problem, exact):
         shares, pull = alpha / alpha.sum(), 3.0 / (2 * alpha.sum())
     else:
         shares, pull = np.full(3, 1 / 3), 1.5 * np.mean(1 / (3 * alpha))
-    U = _kernels.unify(stack.indptr, stack.indices, stack.weights, F, shares, pull)
+    U = stack.unify(stack.weights, F, shares, pull)
     np.testing.assert_allclose(dense(stack, U), expected, atol=1e-13)
     sums = dense(stack, U).sum(axis=1)
     np.testing.assert_allclose(np.delete(sums, 7), 1, atol=1e-13)
@@ -81,7 +81,7 @@ def test_unify_keeps_rows_full_at_any_lambda(problem):
     """A huge pull must not swallow the 1 that a row has to share out."""
     stack, _, F, _ = problem
     shares = np.full(3, 1 / 3)
-    U = _kernels.unify(stack.indptr, stack.indices, stack.weights, F, shares, 1e100)
+    U = stack.unify(stack.weights, F, shares, 1e100)
     sums = stack.row_sums(U)
     np.testing.assert_allclose(np.delete(sums, 7), 1, atol=1e-13)
 

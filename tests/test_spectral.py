@@ -44,6 +44,33 @@ def test_spectrum_equals_the_twin(rng, solver, sizes):
         np.testing.assert_allclose(F @ F.T, vectors[:, :4] @ vectors[:, :4].T, atol=1e-9)
 
 
+@pytest.mark.parametrize("sizes", [[200], [120, 80], [90, 70, 40]])
+def test_going_on_from_a_similar_graph_is_as_exact(rng, monkeypatch, sizes):
+    """The filter starts from a direct solver's vectors, of a graph with more pieces or as many."""
+    monkeypatch.setattr(spectral, "DENSE_LIMIT", 0)
+    graph = csr_array(block_diag([random_graph(rng, n) for n in sizes]))
+    bridge = csr_array(([0.05, 0.05], ([0, 199], [199, 0])), shape=(200, 200))
+    for before in (graph, csr_array(graph + bridge), csr_array(1.1 * graph)):
+        start = laplacian_spectrum(before, 4, rng).low_end
+        found = laplacian_spectrum(graph, 4, rng, start=start)
+        w, vectors = oracle.smallest_eigenpairs(graph.toarray())
+        assert found.sum_c == pytest.approx(w[:4].sum(), abs=1e-12)
+        assert found.sum_c1 == pytest.approx(w[:5].sum(), abs=1e-8)
+        F = found.embedding
+        np.testing.assert_allclose(F @ F.T, vectors[:, :4] @ vectors[:, :4].T, atol=1e-9)
+
+
+def test_where_going_on_takes_too_long_the_direct_solver_does_it(rng, monkeypatch):
+    monkeypatch.setattr(spectral, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(spectral, "_PRODUCTS_FROM_EXACT", 1)
+    graph, other = random_graph(rng, 200), random_graph(rng, 200)
+    found = laplacian_spectrum(graph, 4, rng, start=laplacian_spectrum(other, 4, rng).low_end)
+    w, _ = oracle.smallest_eigenpairs(graph.toarray())
+    assert found.converged
+    assert found.residual == 0
+    assert found.sum_c == pytest.approx(w[:4].sum(), abs=1e-12)
+
+
 @pytest.mark.parametrize("n", [600, 3000])
 def test_long_graphs(rng, n):
     """A ring, whose eigenvalues are known, come in pairs and lie close together."""

@@ -98,7 +98,7 @@ def _widen(index: Any, data: NDArray[np.float32], m: int, rng: np.random.Generat
         recall = float(((found <= farthest).sum(axis=1) - 1).mean() / (wanted - 1))
         if recall >= TARGET_RECALL or index.nprobe == index.nlist:
             return min(recall, 1.0)
-        index.nprobe = min(index.nlist, index.nprobe + max(1, index.nprobe // 4))
+        index.nprobe = min(index.nlist, index.nprobe + max(1, index.nprobe // 8))
 
 
 def _cell_order(index: Any, seed: int) -> IntArray:

@@ -25,20 +25,24 @@ from manyview._typing import FloatArray, IntArray
 #: ten times this share of the gap between w and the eigenvalues not looked for. The first limits
 #: the error of what the eigenvalues are compared with, the second that of the vectors' directions.
 TOLERANCE = 1e-4
+#: A tolerance at which the vectors are those of a direct solver; all in double precision.
+EXACT = 1e-12
 # Below this share of the bound, rounding is what is left.
-_FLOOR = 1e-9
+_FLOOR = 1e-14
+# Tolerances that single precision can't reach.
+_DOUBLE = 1e-7
 #: Products with the whole block before the best so far is returned, and said to be no more.
 MAX_PRODUCTS = 600
-# Vectors beyond the wanted ones: the filter's edge is drawn behind them.
-_SPARE_VECTORS = 4
+#: Vectors beyond the wanted ones: the filter's edge is drawn behind them.
+SPARE_VECTORS = 4
 # Degrees of the filter before anything is known, and for a block that was good a round ago.
 _FIRST_DEGREE = 10
 _NEXT_DEGREE = 8
 _MAX_DEGREE = 60
 # Products after which a forecast of how many more are needed is believed.
 _FAIR_TRIAL = 80
-# Low eigenvectors grow faster than the wanted ones; single precision bears this much of it.
-_MAX_SKEW = 1e5
+# Low eigenvectors grow faster than the wanted ones; the precisions bear this much of it.
+_MAX_SKEW: dict[type, float] = {np.float32: 1e5, np.float64: 1e10}
 
 
 @dataclass(frozen=True)
@@ -174,8 +178,8 @@ def _iterate(
     max_products: int,
 ) -> LowEnd:
     n, bound = len(operator.diagonal), operator.bound
-    width = min(n, -8 * (-(wanted + 1 + _SPARE_VECTORS) // 8))
-    precision: type = np.float32
+    width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
+    precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf
     block = _starting_block(n, width, start, rng)
     n_products, passes = 0, 0
@@ -193,9 +197,11 @@ def _iterate(
         block, image = block @ turn, image @ turn
         residuals = np.linalg.norm(image - block * values, axis=0)[: wanted + 1]
         gaps = values[-1] - values[: wanted + 1]
-        tolerances = np.clip(10 * tolerance * gaps, _FLOOR * bound, tolerance * bound)
-        # The one after those wanted is only asked whether it is 0.
-        tolerances[-1] = max(values[wanted] / 2, tolerances[-1])
+        floor = max(1e-5 * tolerance, _FLOOR)
+        tolerances = np.clip(10 * tolerance * gaps, floor * bound, tolerance * bound)
+        # Of the one after those wanted only the value counts, and first of all whether it is 0.
+        roughly = min(values[wanted] / 2, 10 * tolerance**0.5 * bound)
+        tolerances[-1] = max(roughly, tolerances[-1])
         worst = float((residuals / tolerances).max())
         if worst <= 1 or n_products >= max_products:
             break
@@ -203,7 +209,7 @@ def _iterate(
             precision = np.float64
         degree = _FIRST_DEGREE
         if n_products > 1:  # before that, values of random vectors tell nothing
-            degree, needed = _degree(values, residuals, tolerances, bound)
+            degree, needed = _degree(values, residuals, tolerances, bound, _MAX_SKEW[precision])
             if n_products > _FAIR_TRIAL and n_products + needed > max_products:
                 break
         previous = worst
@@ -246,7 +252,11 @@ def _independent(block: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _degree(
-    values: FloatArray, residuals: FloatArray, tolerances: FloatArray, bound: float
+    values: FloatArray,
+    residuals: FloatArray,
+    tolerances: FloatArray,
+    bound: float,
+    max_skew: float,
 ) -> tuple[int, float]:
     """The degree of the next filter, and how many products are likely to be needed in all.
 
@@ -261,5 +271,5 @@ def _degree(
     rates = np.maximum(growth(values[: len(residuals)]), 1e-3)
     needed = np.log(np.maximum(3 * residuals / tolerances, 1.0)) / rates
     skew = growth(np.zeros(1))[0] - rates[-1]
-    limit = min(_MAX_DEGREE, np.log(_MAX_SKEW) / max(skew, 1e-9))
+    limit = min(_MAX_DEGREE, np.log(max_skew) / max(skew, 1e-9))
     return int(np.clip(np.ceil(needed.max()), 4, max(limit, 4))), float(needed.max())

@@ -130,7 +130,7 @@ class GraphStack:
 
     def transposed(self, values: FloatArray) -> FloatArray:
         """The value of (j, i) at the place of (i, j)."""
-        return np.where(self.mirror >= 0, values[self.mirror], 0.0)
+        return _gathered(values, self.mirror)
 
     def matrix(self, values: FloatArray) -> csr_array:
         """Values on the pattern as a matrix between samples, without stored zeros."""
@@ -145,12 +145,24 @@ class GraphStack:
         """One entry a row -> one entry a sample."""
         return rows if self.order is None else rows[np.argsort(self.order)]
 
+    def unify(
+        self, parts: FloatArray, F: FloatArray, shares: FloatArray, pull: float
+    ) -> FloatArray:
+        """One graph from parts (V, nnz): each row the projection of sum_v shares_v a_v,i
+        - pull ||f_i - f_j||^2 on the simplex."""
+        from manyview import _kernels
+
+        # numpy's memory comes in large pages, numba's does not; edges are looked up everywhere.
+        U = np.empty(len(self.indices))
+        _kernels.unify(self.indptr, self.indices, parts, F, shares, pull, U)
+        return U
+
     def symmetric(self, values: FloatArray, kind: type = np.float64) -> csr_array:
         """(U + U') / 2 for U with the given values, without stored zeros, rows as they lie here."""
         from manyview import _kernels
 
         into_indptr, into_rows, into_places = self.into
-        incoming = _kernels.gather(values, into_places)
+        incoming = _gathered(values, into_places)
         pattern = (self.indptr, self.indices, values, into_indptr, into_rows, incoming)
         indptr = _starts(_kernels.symmetric_row_lengths(*pattern))
         indices = np.empty(indptr[-1], dtype=indptr.dtype)
@@ -188,9 +200,19 @@ def stack_graphs(graphs: Sequence[csr_array], order: IntArray | None = None) -> 
     n = len(indptr) - 1
     places = np.arange(len(indices), dtype=indices.dtype)
     columns = csr_array((places, indices, indptr), shape=(n, n)).tocsc()
-    mirror = _kernels.find_mirrors(indptr, indices)
+    mirror = np.empty_like(indices)
+    _kernels.find_mirrors(indptr, indices, mirror)
     into = (columns.indptr, columns.indices, columns.data)
     return GraphStack(indptr, indices, mirror, weights, into, order)
+
+
+def _gathered(values: FloatArray, places: IntArray) -> FloatArray:
+    """values[places], 0 where the place is negative."""
+    from manyview import _kernels
+
+    out = np.empty_like(values)
+    _kernels.gather(values, places, out)
+    return out
 
 
 def _permuted(graph: csr_array, order: IntArray) -> csr_array:

@@ -18,7 +18,16 @@ from scipy.sparse.linalg import eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
-from manyview.filtered import LowEnd, NullSpace, Operator, lowest_eigenpairs
+from manyview.filtered import (
+    EXACT,
+    MAX_PRODUCTS,
+    SPARE_VECTORS,
+    TOLERANCE,
+    LowEnd,
+    NullSpace,
+    Operator,
+    lowest_eigenpairs,
+)
 
 #: Pieces of up to this many samples are solved densely by LAPACK, larger ones by Lanczos.
 DENSE_LIMIT = 500
@@ -33,6 +42,10 @@ _RESIDUAL = 1e-8
 _FINE = 1e-6
 # Up to this many samples all eigenpairs come faster than some.
 _SMALL = 64
+# A first degree for the filter that goes on from exact eigenvectors of a similar graph, and the
+# products after which a direct solver is the faster way.
+_DEGREE_FROM_EXACT = 20
+_PRODUCTS_FROM_EXACT = 160
 
 
 def is_large(n_samples: int) -> bool:
@@ -99,6 +112,13 @@ def laplacian_spectrum(
         if found.converged or not _is_long(graph):
             return found
         graph = graph.astype(np.float64)
+    elif start is not None and n > DENSE_LIMIT:
+        found = _filtered_spectrum(
+            graph, n_clusters, components, rng, normalized, start,
+            tolerance=EXACT, max_products=_PRODUCTS_FROM_EXACT,
+        )  # fmt: skip
+        if found.converged:
+            return found
     sizes = np.bincount(components)
     members = np.split(np.argsort(components, kind="stable"), np.cumsum(sizes)[:-1])
     largest = np.argsort(-sizes, kind="stable")[:n_clusters]
@@ -111,7 +131,7 @@ def laplacian_spectrum(
         for place, piece in enumerate(largest):
             own = members[piece]
             if len(own) > 1:
-                count = min(wanted + 1, len(own))
+                count = min(wanted + 1 + SPARE_VECTORS, len(own))
                 if len(own) <= DENSE_LIMIT:
                     number[own] = np.arange(len(own))
                     L = _dense_laplacian(graph, own, number, normalized)
@@ -163,6 +183,9 @@ def _filtered_spectrum(
     rng: np.random.Generator,
     normalized: bool,
     start: LowEnd | None,
+    *,
+    tolerance: float = TOLERANCE,
+    max_products: int = MAX_PRODUCTS,
 ) -> Spectrum:
     """As `laplacian_spectrum`, for many samples: the components' null vectors come for free."""
     n_components = int(components.max()) + 1
@@ -175,7 +198,10 @@ def _filtered_spectrum(
     if n_components > n_clusters:
         return Spectrum(embedding, 0.0, 0.0, n_components, components)
     wanted = n_clusters - n_components
-    low = lowest_eigenpairs(operator, wanted, NullSpace(components, null), start, rng)
+    low = lowest_eigenpairs(
+        operator, wanted, NullSpace(components, null), start, rng,
+        tolerance=tolerance, max_products=max_products,
+    )  # fmt: skip
     embedding[:, n_components:] = low.vectors[:, :wanted]
     sums = np.concatenate([[0.0], np.maximum(low.values[: wanted + 1], 0.0).cumsum()])
     return Spectrum(
@@ -185,8 +211,9 @@ def _filtered_spectrum(
 
 
 def _laplacian_operator(graph: csr_array, normalized: bool) -> tuple[Operator, FloatArray]:
-    """The Laplacian in single precision, and the vector whose parts on the pieces it sends to 0."""
-    links = graph.astype(np.float32, copy=normalized)
+    """The Laplacian, and the vector whose parts on the pieces it sends to 0."""
+    kind = np.float32 if is_large(graph.shape[0]) else np.float64
+    links = graph.astype(kind, copy=normalized)
     degrees = np.asarray(links.sum(axis=1, dtype=np.float64))
     if not normalized:
         return Operator(degrees, links, 2.0 * float(degrees.max())), np.ones(len(degrees))
@@ -248,16 +275,21 @@ def _assemble(
     piece = np.repeat(np.arange(len(values)), [len(w) for w in values])
     column = np.concatenate([np.arange(len(w)) for w in values])
     order = np.lexsort((column, merged))  # the null vector of a piece before all else
-    embedding = np.zeros((n, n_clusters))
-    for c, e in enumerate(order[:n_clusters]):
+    lowest = np.zeros((n, min(n_clusters + 1 + SPARE_VECTORS, len(order))))
+    for c, e in enumerate(order[: lowest.shape[1]]):
         own, x = vectors[piece[e]]
-        embedding[own, c] = x[:, column[e]]
+        lowest[own, c] = x[:, column[e]]
+    embedding = lowest[:, :n_clusters].copy()
+    low_end = None
+    if n_components <= n_clusters < lowest.shape[1]:
+        rest = order[n_components : lowest.shape[1]]
+        low_end = LowEnd(merged[rest], lowest[:, n_components:], 0.0, True, 0, _DEGREE_FROM_EXACT)
     sum_c = float(merged[order[:n_clusters]].sum())
     if n_components > n_clusters:
         following = 0.0
     else:
         following = float(merged[order[n_clusters]]) if len(merged) > n_clusters else np.inf
-    return Spectrum(embedding, sum_c, sum_c + following, n_components, components)
+    return Spectrum(embedding, sum_c, sum_c + following, n_components, components, low_end=low_end)
 
 
 def _dense_eigenpairs(matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:

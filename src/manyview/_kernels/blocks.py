@@ -19,13 +19,30 @@ def filter_step(
     back: float,
     out: FloatArray,
 ) -> None:
-    """out = factor (diag(diagonal) - links) block - back before."""
+    """out = factor (diag(diagonal) - links) block - back before.
+
+    Four links at a time: their rows of the block lie anywhere in memory and are waited for
+    together.
+    """
     for i in prange(len(indptr) - 1):
         for c in range(block.shape[1]):
             out[i, c] = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            link = links[e]
+        stop = indptr[i + 1]
+        e = indptr[i]
+        while e + 4 <= stop:
+            j, k, m, n = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
+            to_j, to_k, to_m, to_n = links[e], links[e + 1], links[e + 2], links[e + 3]
+            for c in range(block.shape[1]):
+                out[i, c] += (
+                    to_j * block[j, c]
+                    + to_k * block[k, c]
+                    + to_m * block[m, c]
+                    + to_n * block[n, c]
+                )
+            e += 4
+        for last in range(e, stop):
+            j = indices[last]
+            link = links[last]
             for c in range(block.shape[1]):
                 out[i, c] += link * block[j, c]
         for c in range(block.shape[1]):

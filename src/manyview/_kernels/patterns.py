@@ -107,9 +107,8 @@ def permute(
 
 
 @njit(parallel=True, cache=True)
-def find_mirrors(indptr: IntArray, indices: IntArray) -> IntArray:
+def find_mirrors(indptr: IntArray, indices: IntArray, out: IntArray) -> None:
     """The place of (j, i) for every entry (i, j) of a pattern with sorted columns, or -1."""
-    out = np.empty_like(indices)
     for i in prange(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
             low, high = indptr[indices[e]], indptr[indices[e] + 1]
@@ -121,16 +120,13 @@ def find_mirrors(indptr: IntArray, indices: IntArray) -> IntArray:
                 else:
                     high = middle
             out[e] = low if low < end and indices[low] == i else -1
-    return out
 
 
 @njit(parallel=True, cache=True)
-def gather(values: FloatArray, places: IntArray) -> FloatArray:
-    """values[places]."""
-    out = np.empty(len(places), values.dtype)
+def gather(values: FloatArray, places: IntArray, out: FloatArray) -> None:
+    """out = values[places], 0 where the place is negative."""
     for e in prange(len(places)):
-        out[e] = values[places[e]]
-    return out
+        out[e] = values[places[e]] if places[e] >= 0 else 0.0
 
 
 @njit(parallel=True, cache=True)

@@ -96,19 +96,20 @@ def unify(
     embedding: FloatArray,
     shares: FloatArray,
     pull: float,
-) -> FloatArray:
+    out: FloatArray,
+) -> None:
     """Rows of U: projections of sum_v shares_v a_v,i - pull ||f_i - f_j||^2 on the simplex.
 
-    Only columns in which some view is positive take part; a row without any stays empty.
+    Only columns in which some view is positive take part; a row without any is empty.
     """
     n_views = consistent.shape[0]
-    out = np.zeros(consistent.shape[1])
     for i in prange(len(indptr) - 1):
         start, stop = indptr[i], indptr[i + 1]
         active = np.empty(stop - start, np.int64)
         values = np.empty(stop - start)
         m = 0
         for e in range(start, stop):
+            out[e] = 0.0
             centre = 0.0
             alive = False
             for v in range(n_views):
@@ -116,13 +117,48 @@ def unify(
                 alive = alive or consistent[v, e] > 0.0
             if alive:
                 active[m] = e
-                values[m] = centre - pull * _sq_gap(embedding, i, indices[e])
+                values[m] = centre
                 m += 1
         if m > 0:
+            _pull_apart(values[:m], embedding, i, indices, active, pull)
             _project_simplex(values[:m])
             for position in range(m):
                 out[active[position]] = values[position]
-    return out
+
+
+@njit(cache=True)
+def _pull_apart(
+    values: FloatArray,
+    embedding: FloatArray,
+    i: int,
+    indices: IntArray,
+    places: IntArray,
+    pull: float,
+) -> None:
+    """values[p] -= pull ||f_i - f_j||^2 for the j at each place.
+
+    Four at a time: their rows lie anywhere in memory and are waited for together.
+    """
+    p = 0
+    while p + 4 <= len(values):
+        j, k = indices[places[p]], indices[places[p + 1]]
+        m, n = indices[places[p + 2]], indices[places[p + 3]]
+        to_j = to_k = to_m = to_n = 0.0
+        for c in range(embedding.shape[1]):
+            own = embedding[i, c]
+            step_j, step_k = own - embedding[j, c], own - embedding[k, c]
+            step_m, step_n = own - embedding[m, c], own - embedding[n, c]
+            to_j += step_j * step_j
+            to_k += step_k * step_k
+            to_m += step_m * step_m
+            to_n += step_n * step_n
+        values[p] -= pull * to_j
+        values[p + 1] -= pull * to_k
+        values[p + 2] -= pull * to_m
+        values[p + 3] -= pull * to_n
+        p += 4
+    for last in range(p, len(values)):
+        values[last] -= pull * _sq_gap(embedding, i, indices[places[last]])
 
 
 @njit(parallel=True, cache=True)

@@ -243,7 +243,7 @@ def unified_graph(
         padded = np.zeros((len(F), -16 * (-F.shape[1] // 16)), dtype=np.float32)
         padded[:, : F.shape[1]] = F
         F = cache_aligned(padded, np.float32)
-    return _kernels.unify(stack.indptr, stack.indices, A, F, shares, pull)
+    return stack.unify(A, F, shares, pull)
 
 
 def consistent_parts(

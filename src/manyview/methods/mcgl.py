@@ -156,9 +156,7 @@ class MCGL(GraphClusterer):
         stack = stack_graphs([graph])
 
         def rows(F: FloatArray, pull: float) -> FloatArray:
-            return _kernels.unify(
-                stack.indptr, stack.indices, stack.weights, F, np.zeros(1), pull / 2
-            )
+            return stack.unify(stack.weights, F, np.zeros(1), pull / 2)
 
         values, _ = self._to_components(stack, stack.weights[0], rows, _VIEW_ZERO, rng)
         return stack.symmetric(values)
@@ -173,9 +171,7 @@ class MCGL(GraphClusterer):
             target = np.where(off_diagonal, S0, 0.0)
 
             def rows(F: FloatArray, pull: float, target: FloatArray = target) -> FloatArray:
-                return _kernels.unify(
-                    stack.indptr, stack.indices, target[None], F, np.ones(1), pull / 2
-                )
+                return stack.unify(target[None], F, np.ones(1), pull / 2)
 
             A, spectrum = self._to_components(stack, target, rows, _ZERO, rng)
             S0 = _combine(stack, A)
