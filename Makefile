@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types bench bench-scale reproduce clean
+.PHONY: demo test lint types bench bench-scale bench-peers reproduce clean
 .DEFAULT_GOAL := demo
 
 # One stamp for each set of extras; made anew when the dependencies change.
@@ -34,9 +34,15 @@ bench: $(VENV)/.installed-dev
 bench-scale: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/bench_scale.py
 
+# Other packages on the same data; about 1.5 GB, in an environment of their own.
+bench-peers:
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast]" polyview imml
+	.venv-peers/bin/python benchmarks/bench_peers.py
+
 # The paper's tables and figure again; data files are downloaded, or found by MANYVIEW_DATA.
 reproduce: $(VENV)/.installed-cli
 	$(BIN)/manyview reproduce
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo
+	rm -rf $(VENV) .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo

@@ -26,7 +26,7 @@ def views_of(n, n_clusters):
     from manyview.datasets import make_latent_views
 
     # A hundred centres on a sphere lie closer together than ten, so that sphere is a larger one.
-    separation = 5.0 if n_clusters <= 10 else 8.0
+    separation = 6.0 if n_clusters <= 10 else 8.0
     return make_latent_views(n, n_clusters, separation=separation, random_state=0)
 
 

@@ -30,10 +30,10 @@ def resident():
     return resident()
 
 
-def in_a_process(script, job, **settings):
+def in_a_process(script, job, *, timeout=None, **settings):
     """Call `script`'s function `job` with settings in a new process; it returns JSON values."""
     command = [sys.executable, script, "--job", job, json.dumps(settings)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout.splitlines()[-1])
