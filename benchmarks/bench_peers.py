@@ -2,7 +2,7 @@
 
 Each fit has a process of its own; a package that took longer than the limit, or failed, is not
 tried at larger sizes. They are heavy, so they have an environment of their own: run it with
-``make bench-peers``; about 20 minutes on 2 cores.
+``make bench-peers``; about 10 minutes on 2 cores.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import harness
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 SIZES = (2_000, 10_000, 50_000)
-LIMIT = 300
+LIMIT = 180
 N_CLUSTERS = 10
 
 
