@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types bench bench-scale bench-peers reproduce clean
+.PHONY: demo test lint types bench bench-scale bench-peers robustness reproduce clean
 .DEFAULT_GOAL := demo
 
 # One stamp for each set of extras; made anew when the dependencies change.
@@ -39,6 +39,10 @@ bench-peers:
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast]" polyview imml
 	.venv-peers/bin/python benchmarks/bench_peers.py
+
+# What was tried for the angular variant, and what disturbs all methods; writes into docs/.
+robustness: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/bench_quality.py
 
 # The paper's tables and figure again; data files are downloaded, or found by MANYVIEW_DATA.
 reproduce: $(VENV)/.installed-cli

@@ -62,7 +62,7 @@ def test_exact_updates_never_raise_the_objective(data, prices):
         E = stack.weights - A
         return sum(misfit) + 2 * lambda_ * np.trace(F.T @ L @ F) + (B * (E @ E.T)).sum()
 
-    A, U = stack.weights, _fusion.mean_graph(stack)
+    A, U = stack.weights, stack.mean()
     F = _fusion.laplacian_spectrum(stack.symmetric(U), 3, rng).embedding
     # The start is not feasible (its rows do not sum to 1), so the first U comes before the count.
     U = _fusion.unified_graph(stack, A, F, view_weights(stack, U, A), lambda_, exact=True)
@@ -82,7 +82,7 @@ def test_exact_updates_never_raise_the_objective(data, prices):
 def test_published_updates_are_not_the_minimisers(data):
     """Method facts, section 3: the reason why "exact" is offered."""
     stack = stack_graphs(GBS(3).fit(data.views).view_graphs_)
-    A, U = stack.weights, _fusion.mean_graph(stack)
+    A, U = stack.weights, stack.mean()
     F = _fusion.laplacian_spectrum(stack.symmetric(U), 3, np.random.default_rng(0)).embedding
     alpha = np.array([0.05, 0.1, 0.4])
 

@@ -55,7 +55,7 @@ def test_synthetic_from_raw_views(name, method):
     assert model.converged_
 
 
-def unify_with_slip(indptr, indices, consistent, embedding, shares, pull, out):
+def unify_with_slip(indptr, indices, consistent, embedding, shares, _, pull, out):
     """The row update with the slip that the published program has; see oracle.py."""
     out[:] = 0
     for i in range(len(indptr) - 1):

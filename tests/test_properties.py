@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from manyview import CIGMVC, GBS, datasets
+from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
 from manyview.metrics import adjusted_rand
 
-BOTH = pytest.mark.parametrize("method", [CIGMVC, GBS])
-RUNS = settings(max_examples=12, deadline=None, derandomize=True)
+ALL = pytest.mark.parametrize("method", [AngularCIGMVC, CIGMVC, GBS])
+RUNS = settings(max_examples=6, deadline=None, derandomize=True)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -36,7 +36,7 @@ def fit(method, views, n_clusters, **parameters):
         return method(n_clusters, random_state=0, **parameters).fit(views)
 
 
-@BOTH
+@ALL
 @RUNS
 @given(problems())
 def test_exactly_the_clusters_asked_for_and_a_unified_graph_that_shows_them(method, problem):
@@ -53,7 +53,7 @@ def test_exactly_the_clusters_asked_for_and_a_unified_graph_that_shows_them(meth
         assert A.data.min() > 0
 
 
-@BOTH
+@ALL
 @RUNS
 @given(problems())
 def test_permuting_samples_permutes_labels(method, problem):
@@ -68,7 +68,7 @@ def test_permuting_samples_permutes_labels(method, problem):
     assert abs(permuted.view_graphs_[0] - expected).max() < 1e-12
 
 
-@BOTH
+@ALL
 @RUNS
 @given(problems())
 def test_permuting_views_changes_nothing(method, problem):
@@ -79,7 +79,7 @@ def test_permuting_views_changes_nothing(method, problem):
     np.testing.assert_allclose(plain.view_weights_, turned.view_weights_[::-1], rtol=1e-6)
 
 
-@BOTH
+@ALL
 @RUNS
 @given(problems(), st.floats(1e-3, 1e3), st.floats(-10, 10))
 def test_scaling_and_shifting_a_sample_changes_nothing(method, problem, scale, shift):
@@ -93,7 +93,7 @@ def test_scaling_and_shifting_a_sample_changes_nothing(method, problem, scale, s
     np.testing.assert_array_equal(plain.labels_, other.labels_)
 
 
-@BOTH
+@ALL
 @RUNS
 @given(problems())
 def test_a_view_given_twice_gets_the_same_weight_twice(method, problem):
@@ -104,7 +104,7 @@ def test_a_view_given_twice_gets_the_same_weight_twice(method, problem):
     assert abs(once.view_graphs_[0] - twice.view_graphs_[1]).max() == 0
 
 
-@BOTH
+@ALL
 @RUNS
 @given(problems())
 def test_gbs_of_copies_of_one_view_is_gbs_of_that_view(method, problem):
@@ -116,7 +116,7 @@ def test_gbs_of_copies_of_one_view_is_gbs_of_that_view(method, problem):
     assert abs(once.unified_graph_ - many.unified_graph_).max() < 1e-9
 
 
-@BOTH
+@ALL
 @RUNS
 @given(problems())
 def test_float32_is_close_to_float64(method, problem):
@@ -128,7 +128,7 @@ def test_float32_is_close_to_float64(method, problem):
     np.testing.assert_array_equal(single.labels_, widened.labels_)
 
 
-@BOTH
+@ALL
 @RUNS
 @given(problems())
 def test_sparse_input_gives_what_dense_input_gives(method, problem):

@@ -10,12 +10,14 @@ from manyview._version import __version__
 
 if TYPE_CHECKING:
     from manyview import datasets, metrics, plotting
+    from manyview.cluster_number import suggest_n_clusters
     from manyview.methods import (
         CIGMVC,
         GBS,
         MCGL,
         MGL,
         MSC,
+        AngularCIGMVC,
         CoregSC,
         SpectralAverage,
         SpectralConcat,
@@ -28,6 +30,7 @@ _METHODS = (
     "MCGL",
     "MGL",
     "MSC",
+    "AngularCIGMVC",
     "CoregSC",
     "SpectralAverage",
     "SpectralConcat",
@@ -41,6 +44,7 @@ __all__ = [
     "MCGL",
     "MGL",
     "MSC",
+    "AngularCIGMVC",
     "CoregSC",
     "SpectralAverage",
     "SpectralConcat",
@@ -49,12 +53,15 @@ __all__ = [
     "datasets",
     "metrics",
     "plotting",
+    "suggest_n_clusters",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _METHODS:
         return getattr(import_module("manyview.methods"), name)
+    if name == "suggest_n_clusters":
+        return import_module("manyview.cluster_number").suggest_n_clusters
     if name in _MODULES:
         return import_module(f"manyview.{name}")
     raise AttributeError(f"module 'manyview' has no attribute {name!r}")

@@ -11,11 +11,12 @@ from typing import Any
 from manyview import plotting
 from manyview._files import write_whole
 from manyview.datasets import MultiViewData, load_digits_views, make_blob_views
-from manyview.methods import CIGMVC, GBS
+from manyview.methods import CIGMVC, GBS, AngularCIGMVC
 from manyview.metrics import clustering_scores
 from manyview.report import Section, Table, figure_svg, render_page
 
-METHODS: dict[str, Any] = {"CI-GMVC": CIGMVC, "GBS": GBS}
+MAIN = "angular CI-GMVC"
+METHODS: dict[str, Any] = {MAIN: AngularCIGMVC, "CI-GMVC": CIGMVC, "GBS": GBS}
 SCORES = ("ACC", "NMI", "ARI", "F1")
 #: Called with the number of steps done, of all steps, and what comes next.
 Progress = Callable[[int, int, str], None]
@@ -34,12 +35,9 @@ class Result:
 
 
 def cluster_digits(data: MultiViewData, seed: int, progress: Progress) -> list[Result]:
-    """GBS and CI-GMVC on all views together, and CI-GMVC on each view alone."""
-    jobs: list[tuple[str, str, dict[str, Any]]] = [
-        ("CI-GMVC", "all", data.views),
-        ("GBS", "all", data.views),
-    ]
-    jobs += [("CI-GMVC", name, {name: view}) for name, view in data.views.items()]
+    """Every method on all views together, and the main one on each view alone."""
+    jobs: list[tuple[str, str, dict[str, Any]]] = [(name, "all", data.views) for name in METHODS]
+    jobs += [(MAIN, name, {name: view}) for name, view in data.views.items()]
     steps = len(jobs) + 1
     progress(0, steps, "compiling (first run only)")
     for method in METHODS.values():
@@ -73,9 +71,9 @@ def result_table(results: list[Result]) -> Table:
 
 def write_report(data: MultiViewData, results: list[Result], path: Path, seed: int) -> None:
     """The page with the results, the map, the curves, the weights and the graphs."""
-    ci, gbs = (result.model for result in results[:2])
-    pair = {"CI-GMVC": ci, "GBS": gbs}
-    coordinates = plotting.map_samples(ci, random_state=seed)
+    models = {result.method: result.model for result in results if result.views == "all"}
+    main = models[MAIN]
+    coordinates = plotting.map_samples(main, random_state=seed)
     views = ", ".join(f"{name} ({view.shape[1]})" for name, view in data.views.items())
     square = {"width": 4.6, "height": 4.6}
     sections = [
@@ -86,9 +84,9 @@ def write_report(data: MultiViewData, results: list[Result], path: Path, seed: i
             "embedding) and coloured twice.",
             figures=[
                 (
-                    "by cluster of CI-GMVC",
+                    f"by cluster of {MAIN}",
                     figure_svg(
-                        lambda ax: plotting.plot_samples(coordinates, ci.labels_, ax), **square
+                        lambda ax: plotting.plot_samples(coordinates, main.labels_, ax), **square
                     ),
                 ),
                 (
@@ -106,11 +104,11 @@ def write_report(data: MultiViewData, results: list[Result], path: Path, seed: i
             figures=[
                 (
                     "misfit between the unified graph and the views",
-                    figure_svg(lambda ax: plotting.plot_convergence(pair, ax)),
+                    figure_svg(lambda ax: plotting.plot_convergence(models, ax)),
                 ),
                 (
                     "how much each view counts",
-                    figure_svg(lambda ax: plotting.plot_view_weights(pair, ax)),
+                    figure_svg(lambda ax: plotting.plot_view_weights(models, ax)),
                 ),
             ],
         ),
@@ -119,12 +117,12 @@ def write_report(data: MultiViewData, results: list[Result], path: Path, seed: i
             "Samples in the order of their cluster, darker where two are linked. A view's own "
             "graph links across clusters; the unified graph keeps only the blocks.",
             figures=[
-                (caption, figure_svg(_drawing(graph, ci.labels_), **square))
+                (caption, figure_svg(_drawing(graph, main.labels_), **square))
                 for caption, graph in [
-                    ("unified graph", ci.unified_graph_),
+                    ("unified graph", main.unified_graph_),
                     *(
                         (f"view '{name}'", graph)
-                        for name, graph in zip(ci.view_names_, ci.view_graphs_, strict=True)
+                        for name, graph in zip(main.view_names_, main.view_graphs_, strict=True)
                     ),
                 ]
             ],

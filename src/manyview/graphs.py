@@ -128,6 +128,13 @@ class GraphStack:
     def row_sums(self, values: FloatArray) -> FloatArray:
         return np.asarray(self._on_pattern(values).sum(axis=1))
 
+    def mean(self) -> FloatArray:
+        """The mean of the views' graphs, rows scaled to sum 1."""
+        mean: FloatArray = self.weights.mean(axis=0)
+        sums = self.row_sums(mean)
+        mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(self.indptr))
+        return mean
+
     def transposed(self, values: FloatArray) -> FloatArray:
         """The value of (j, i) at the place of (i, j)."""
         return _gathered(values, self.mirror)
@@ -145,16 +152,29 @@ class GraphStack:
         """One entry a row -> one entry a sample."""
         return rows if self.order is None else rows[np.argsort(self.order)]
 
+    def speaks(self) -> NDArray[np.bool_]:
+        """(n_samples, V): whether the view has any edge from that sample."""
+        rows = [self.row_sums(np.ascontiguousarray(view)) > 0 for view in self.weights]
+        return np.array(rows).T
+
     def unify(
-        self, parts: FloatArray, F: FloatArray, shares: FloatArray, pull: float
+        self,
+        parts: FloatArray,
+        F: FloatArray,
+        shares: FloatArray,
+        pull: float,
+        row_factors: FloatArray | None = None,
     ) -> FloatArray:
-        """One graph from parts (V, nnz): each row the projection of sum_v shares_v a_v,i
-        - pull ||f_i - f_j||^2 on the simplex."""
+        """One graph from parts (V, nnz): each row the projection of factor_i sum_v shares_v a_v,i
+        - pull ||f_i - f_j||^2 on the simplex; factors are 1 unless given."""
         from manyview import _kernels
+
+        if row_factors is None:
+            row_factors = np.ones(self.n_samples)
 
         # numpy's memory comes in large pages, numba's does not; edges are looked up everywhere.
         U = np.empty(len(self.indices))
-        _kernels.unify(self.indptr, self.indices, parts, F, shares, pull, U)
+        _kernels.unify(self.indptr, self.indices, parts, F, shares, row_factors, pull, U)
         return U
 
     def symmetric(self, values: FloatArray, kind: type = np.float64) -> csr_array:

@@ -20,6 +20,7 @@ except ImportError as error:  # say which extra, then let the cause be seen
 
 __all__ = [
     "map_samples",
+    "plot_cluster_number",
     "plot_convergence",
     "plot_graph",
     "plot_samples",
@@ -39,7 +40,7 @@ def map_samples(model: Any, random_state: int = 0) -> FloatArray:
     mean = sum(model.view_graphs_) / len(model.view_graphs_)
     embedding = spectral_embedding(
         (mean + mean.T) / 2,
-        n_components=min(model.n_clusters, n - 2),
+        n_components=min(model.n_clusters_, n - 2),
         random_state=random_state,
         drop_first=False,
     )
@@ -47,6 +48,22 @@ def map_samples(model: Any, random_state: int = 0) -> FloatArray:
     perplexity = min(30.0, (n - 1) / 3)
     tsne = TSNE(init="pca", perplexity=perplexity, random_state=random_state)
     return np.asarray(tsne.fit_transform(embedding), dtype=np.float64)
+
+
+def plot_cluster_number(suggestion: Any, ax: Any = None) -> Any:
+    """The smallest eigenvalues of the fused graph, and the step after the suggested number."""
+    ax = _axes(ax)
+    numbers, values = np.array(suggestion.candidates), np.array(suggestion.eigenvalues)
+    ax.plot(numbers, values, "o-", color="0.4", markersize=4)
+    chosen = suggestion.n_clusters
+    at = numbers.tolist().index(chosen)
+    gap = suggestion.gaps[at]
+    ax.bar(chosen + 0.5, gap, bottom=values[at], width=0.5, color="C0",
+           label=f"{chosen} clusters: the step that stands out most")  # fmt: skip
+    ax.set(xlabel="number of clusters", ylabel="eigenvalue of that number")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(frameon=False)
+    return ax
 
 
 def plot_samples(coordinates: FloatArray, labels: ArrayLike, ax: Any = None) -> Any:

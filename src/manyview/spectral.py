@@ -62,8 +62,8 @@ class Spectrum:
     embedding : array of shape (n_samples, C)
         F: eigenvectors of the C smallest eigenvalues. Where the graph has more than C components
         they are not determined; then those of the C largest components are given.
-    sum_c, sum_c1 : float
-        Sums of the C and of the C + 1 smallest eigenvalues; the latter is infinite for C = N.
+    values : array of shape (C + 1,)
+        The smallest eigenvalues; the last is infinite for C = N.
     n_components : int
     components : array of shape (n_samples,)
         Number of each sample's component, in the order of first rows.
@@ -77,13 +77,22 @@ class Spectrum:
     """
 
     embedding: FloatArray
-    sum_c: float
-    sum_c1: float
+    values: FloatArray
     n_components: int
     components: IntArray
     residual: float = 0.0
     converged: bool = True
     low_end: LowEnd | None = None
+
+    @property
+    def sum_c(self) -> float:
+        """Sum of the C smallest eigenvalues."""
+        return float(self.values[:-1].sum())
+
+    @property
+    def sum_c1(self) -> float:
+        """Sum of the C + 1 smallest eigenvalues."""
+        return float(self.values.sum())
 
     def warn_unless_converged(self) -> None:
         if not self.converged:
@@ -196,18 +205,15 @@ def _filtered_spectrum(
         own = components == piece
         embedding[own, c] = null[own] / np.linalg.norm(null[own])
     if n_components > n_clusters:
-        return Spectrum(embedding, 0.0, 0.0, n_components, components)
+        return Spectrum(embedding, np.zeros(n_clusters + 1), n_components, components)
     wanted = n_clusters - n_components
     low = lowest_eigenpairs(
         operator, wanted, NullSpace(components, null), start, rng,
         tolerance=tolerance, max_products=max_products,
     )  # fmt: skip
     embedding[:, n_components:] = low.vectors[:, :wanted]
-    sums = np.concatenate([[0.0], np.maximum(low.values[: wanted + 1], 0.0).cumsum()])
-    return Spectrum(
-        embedding, float(sums[wanted]), float(sums[wanted + 1]), n_components, components,
-        low.residual, low.converged, low,
-    )  # fmt: skip
+    values = np.concatenate([np.zeros(n_components), np.maximum(low.values[: wanted + 1], 0.0)])
+    return Spectrum(embedding, values, n_components, components, low.residual, low.converged, low)
 
 
 def _laplacian_operator(graph: csr_array, normalized: bool) -> tuple[Operator, FloatArray]:
@@ -284,12 +290,10 @@ def _assemble(
     if n_components <= n_clusters < lowest.shape[1]:
         rest = order[n_components : lowest.shape[1]]
         low_end = LowEnd(merged[rest], lowest[:, n_components:], 0.0, True, 0, _DEGREE_FROM_EXACT)
-    sum_c = float(merged[order[:n_clusters]].sum())
-    if n_components > n_clusters:
-        following = 0.0
-    else:
-        following = float(merged[order[n_clusters]]) if len(merged) > n_clusters else np.inf
-    return Spectrum(embedding, sum_c, sum_c + following, n_components, components, low_end=low_end)
+    smallest = np.append(merged[order], np.inf)[: n_clusters + 1]
+    if n_components > n_clusters:  # one of those left out
+        smallest[-1] = 0.0
+    return Spectrum(embedding, smallest, n_components, components, low_end=low_end)
 
 
 def _dense_eigenpairs(matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:

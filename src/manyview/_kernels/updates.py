@@ -95,10 +95,12 @@ def unify(
     consistent: FloatArray,
     embedding: FloatArray,
     shares: FloatArray,
+    row_factors: FloatArray,
     pull: float,
     out: FloatArray,
 ) -> None:
-    """Rows of U: projections of sum_v shares_v a_v,i - pull ||f_i - f_j||^2 on the simplex.
+    """Rows of U: projections of row_factor_i sum_v shares_v a_v,i - pull ||f_i - f_j||^2 on the
+    simplex.
 
     Only columns in which some view is positive take part; a row without any is empty.
     """
@@ -117,7 +119,7 @@ def unify(
                 alive = alive or consistent[v, e] > 0.0
             if alive:
                 active[m] = e
-                values[m] = centre
+                values[m] = row_factors[i] * centre
                 m += 1
         if m > 0:
             _pull_apart(values[:m], embedding, i, indices, active, pull)

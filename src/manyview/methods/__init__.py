@@ -1,5 +1,6 @@
 """The clustering methods, one a file."""
 
+from manyview.methods.angular import AngularCIGMVC
 from manyview.methods.cigmvc import CIGMVC
 from manyview.methods.coregsc import CoregSC
 from manyview.methods.gbs import GBS
@@ -16,6 +17,7 @@ __all__ = [
     "MCGL",
     "MGL",
     "MSC",
+    "AngularCIGMVC",
     "CoregSC",
     "SpectralAverage",
     "SpectralConcat",

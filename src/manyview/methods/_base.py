@@ -16,6 +16,7 @@ from manyview._checks import check_choice, check_integer
 from manyview._log import verbosity
 from manyview._run import Run
 from manyview._typing import Matrix
+from manyview.cluster_number import from_graphs
 from manyview.scaling import DenseRows, Rows, SparseRows, count_distinct, normalize_rows
 from manyview.views import (
     Views,
@@ -48,11 +49,13 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     @property
     def _C(self) -> int:  # noqa: N802
-        """`n_clusters` as a plain int: a numpy integer of few bits would overflow in C + 1."""
-        return int(self.n_clusters)
+        return self.n_clusters_
 
     def _check_parameters(self) -> None:
-        check_integer("n_clusters", self.n_clusters, 1)
+        if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
+            raise ValueError(f"n_clusters={self.n_clusters!r}; expected a number or 'auto'")
+        if self.n_clusters != "auto":
+            check_integer("n_clusters", self.n_clusters, 1)
         check_choice("normalize", self.normalize, ("auto", "zscore", "unit", None))
 
     @contextmanager
@@ -82,7 +85,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             views = views_from_matrix(csr_array(matrix) if issparse(matrix) else matrix, self.views)
         if views.n_samples < 2:
             raise ValueError(f"n_samples={views.n_samples}; expected at least 2 samples to cluster")
-        if self.n_clusters > views.n_samples:
+        if self.n_clusters != "auto" and self.n_clusters > views.n_samples:
             raise ValueError(
                 f"n_clusters={self.n_clusters}, but there are {views.n_samples} samples; "
                 f"expected 1 to {views.n_samples}"
@@ -91,7 +94,18 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             for name, matrix in zip(views.names, views.matrices, strict=True):
                 _check_similarities(matrix, name)
         self.view_names_ = views.names
+        if self.n_clusters != "auto":
+            # A plain int: a numpy integer of few bits would overflow in C + 1.
+            self.n_clusters_ = int(self.n_clusters)
         return views
+
+    def _settle_n_clusters(self, graphs: Sequence[csr_array], run: Run) -> None:
+        """Where n_clusters="auto": read it off the graphs of the views."""
+        if self.n_clusters == "auto":
+            with run.stage("number of clusters"):
+                self.cluster_number_ = from_graphs(graphs, run.rng)
+            self.n_clusters_ = self.cluster_number_.n_clusters
+            run.say("%d clusters suggested by the eigenvalues", self.n_clusters_)
 
     def _check_distinct(self, rows: Sequence[Rows]) -> None:
         """Equal samples can't be told apart, whatever the number of clusters asked for."""

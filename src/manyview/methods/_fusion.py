@@ -16,7 +16,13 @@ from manyview._run import Run
 from manyview._typing import FloatArray
 from manyview.filtered import LowEnd, cache_aligned
 from manyview.graphs import GraphStack
-from manyview.spectral import Spectrum, count_components, is_large, laplacian_spectrum
+from manyview.spectral import (
+    Spectrum,
+    count_components,
+    is_large,
+    laplacian_spectrum,
+    unit_rows,
+)
 
 UPDATES = ("published", "paper", "exact")
 # Beyond these, lambda has long ceased to change anything but the exponent.
@@ -104,8 +110,12 @@ def fuse(
     max_iter: int,
     tol: float,
     run: Run,
+    angular: bool = False,
 ) -> Fusion:
     """Learn the unified graph; with a `penalty` (CI-GMVC) split the views' graphs as well.
+
+    The `angular` variant takes the embedding from the normalised Laplacian, all rows of the same
+    length, and where a view says nothing about a sample the mean of those that do.
 
     The stop reason is "components" where U has C components, "eigenvalues" where its eigenvalues
     say so but links too faint for them are left, "too_many" where the consistent parts have fallen
@@ -145,13 +155,22 @@ def fuse(
     def solve(U: FloatArray, start: LowEnd | None) -> Spectrum:
         kind = np.float32 if is_large(stack.n_samples) else np.float64
         with run.stage("eigenvectors"):
-            return laplacian_spectrum(stack.symmetric(U, kind), n_clusters, run.rng, start=start)
+            graph = stack.symmetric(U, kind)
+            return laplacian_spectrum(graph, n_clusters, run.rng, normalized=angular, start=start)
+
+    def embed(U: FloatArray, spectrum: Spectrum) -> tuple[FloatArray, float]:
+        """F, and how much it varies along the edges of U."""
+        if not angular:
+            return spectrum.embedding, spectrum.sum_c
+        F = unit_rows(spectrum.embedding) * np.sqrt(n_clusters / stack.n_samples)
+        return F, embedding_variation(stack, U, F)
 
     A = S
-    U = mean_graph(stack)
+    U = stack.mean()  # taken both ways
+    row_factors = n_views / np.maximum(stack.speaks().sum(axis=1), 1) if angular else None
     spectrum = solve(U, None)
-    F, low_end = spectrum.embedding, spectrum.low_end
-    variation = spectrum.sum_c
+    F, variation = embed(U, spectrum)
+    low_end = spectrum.low_end
     misfits = starting_misfits(stack, U)
     alpha = np.full(n_views, 1 / n_views)
     lambda_ = lambda_init
@@ -159,7 +178,9 @@ def fuse(
     record(0)
     for number in range(1, max_iter + 1):
         alpha = view_weights(misfits)
-        U = unified_graph(stack, A, F, alpha, lambda_, exact=updates == "exact")
+        U = unified_graph(
+            stack, A, F, alpha, lambda_, exact=updates == "exact", row_factors=row_factors
+        )
         spectrum = solve(U, low_end)
         low_end = low_end if spectrum.low_end is None else spectrum.low_end
         too_few = spectrum.sum_c > tol
@@ -169,7 +190,7 @@ def fuse(
             lambda_ /= 2
             variation = embedding_variation(stack, U, F)
         else:
-            F, variation = spectrum.embedding, spectrum.sum_c
+            F, variation = embed(U, spectrum)
         if too_few:
             lambda_ *= 2
         if penalty is not None and not reached:
@@ -192,14 +213,6 @@ def fuse(
 def pieces_of(stack: GraphStack, A: FloatArray) -> int:
     """Connected components of all that the consistent parts still have: U can't have fewer."""
     return count_components(stack.symmetric(A.max(axis=0)))
-
-
-def mean_graph(stack: GraphStack) -> FloatArray:
-    """The mean of the views' graphs, rows scaled to sum 1. The loop starts from (U + U') / 2."""
-    mean: FloatArray = stack.weights.mean(axis=0)
-    sums = stack.row_sums(mean)
-    mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(stack.indptr))
-    return mean
 
 
 def starting_misfits(stack: GraphStack, U: FloatArray) -> FloatArray:
@@ -231,6 +244,7 @@ def unified_graph(
     lambda_: float,
     *,
     exact: bool,
+    row_factors: FloatArray | None = None,
 ) -> FloatArray:
     """Equation 4, row by row: as published, or the exact minimiser of equation 3 in U."""
     if exact:
@@ -243,7 +257,7 @@ def unified_graph(
         padded = np.zeros((len(F), -16 * (-F.shape[1] // 16)), dtype=np.float32)
         padded[:, : F.shape[1]] = F
         F = cache_aligned(padded, np.float32)
-    return stack.unify(A, F, shares, pull)
+    return stack.unify(A, F, shares, pull, row_factors)
 
 
 def consistent_parts(

@@ -20,8 +20,6 @@ from manyview.neighbors import SEARCHES, NeighborSearch, nearest
 from manyview.scaling import Rows
 from manyview.views import Views
 
-#: The paper's number of neighbours k.
-NEIGHBORS = 15
 _EQUALLY_FAR = "every sample is equally far from all its neighbours"
 #: Complete graphs store N^2 weights a view; beyond this many samples they are refused.
 COMPLETE_LIMIT = 10_000
@@ -42,9 +40,12 @@ class ViewGraphs:
 class GraphClusterer(MultiViewClusterer):
     """Base of the methods that start from one similarity graph a view."""
 
+    # What n_neighbors="auto" stands for where there are samples enough; the paper's figure.
+    _auto_neighbors = 15
+
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",
@@ -82,24 +83,31 @@ class GraphClusterer(MultiViewClusterer):
 
     def _view_graphs(self, views: Views, run: Run) -> ViewGraphs:
         """The similarity graph of every view, joined where together they leave too many pieces."""
-        together = "graphs of the views together"
+        graphs, order = self._separate_graphs(views, run)
+        self._settle_n_clusters(graphs, run)
+
+        def rows() -> list[Rows]:  # made again if they are needed: they can be large
+            named = zip(views.names, views.matrices, strict=True)
+            return [self._rows(matrix, name) for name, matrix in named]
+
         one = f"graph of view '{views.names[0]}'"
-        named = list(zip(views.names, views.matrices, strict=True))
+        what = "graphs of the views together" if len(graphs) > 1 else one
+        joined = self._join(graphs, None if self._takes_similarities() else rows, what, run)
+        return replace(joined, order=order)
+
+    def _separate_graphs(self, views: Views, run: Run) -> tuple[list[csr_array], IntArray | None]:
+        """The similarity graph of every view, and an order of the samples if one was found."""
         if self._takes_similarities():
             graphs = [given_graph(matrix) for matrix in views.matrices]
             self._check_says_something(graphs, views.names, "it has no edges")
-            return self._join(graphs, None, together if len(graphs) > 1 else one, run)
+            return graphs, None
         self.neighbor_search_: list[NeighborSearch] = []
+        named = zip(views.names, views.matrices, strict=True)
         made = [self._graph(self._rows(matrix, name), name, run) for name, matrix in named]
         graphs = [graph for graph, _ in made]
         orders = [order for _, order in made if order is not None]
         self._check_says_something(graphs, views.names, _EQUALLY_FAR)
-
-        def rows() -> list[Rows]:  # made again if they are needed: they can be large
-            return [self._rows(matrix, name) for name, matrix in named]
-
-        joined = self._join(graphs, rows, together if len(graphs) > 1 else one, run)
-        return replace(joined, order=orders[0] if orders else None)
+        return graphs, orders[0] if orders else None
 
     def _check_says_something(
         self, graphs: Sequence[csr_array], names: Sequence[str], why: str
@@ -115,7 +123,7 @@ class GraphClusterer(MultiViewClusterer):
             if self.n_neighbors == "all":
                 return self._complete_graph(rows, name), None
             automatic = self.n_neighbors == "auto"
-            k = min(NEIGHBORS, max(n - 2, 1)) if automatic else int(self.n_neighbors)
+            k = min(self._auto_neighbors, max(n - 2, 1)) if automatic else int(self.n_neighbors)
             if k > n - 2:
                 expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
                 raise ValueError(

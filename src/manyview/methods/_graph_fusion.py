@@ -19,9 +19,12 @@ from manyview.methods._graph_base import GraphClusterer
 class GraphFusion(GraphClusterer):
     """Fit by learning one unified graph whose connected components are the clusters."""
 
+    # Whether the embedding is that of normalised spectral clustering.
+    _angular = False
+
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",
@@ -83,6 +86,7 @@ class GraphFusion(GraphClusterer):
                     max_iter=int(self.max_iter),
                     tol=float(self.tol),
                     run=run,
+                    angular=self._angular,
                 )
             with run.stage("labels"):
                 self.converged_ = fusion.spectrum.n_components == self._C

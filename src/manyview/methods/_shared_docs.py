@@ -9,8 +9,9 @@ from typing import TypeVar
 Class = TypeVar("Class", bound=type)
 
 COMMON = dedent("""\
-    n_clusters : int, default=8
-        C, the number of clusters. `labels_` has exactly this many, or `fit` raises.
+    n_clusters : int or "auto", default=8
+        C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto" takes
+        what `suggest_n_clusters` reads off the views' graphs, up to 20; not for methods on kernels.
     normalize : {"auto", "zscore", "unit", None}, default="auto"
         What is done to each sample within each view before distances are measured. "zscore"
         subtracts the sample's mean over its features and divides by its standard deviation, as in
@@ -26,8 +27,9 @@ COMMON = dedent("""\
 
 GRAPH = dedent("""\
     n_neighbors : int, "auto" or "all", default="auto"
-        k, the neighbours of a sample in each view's graph. "auto" is 15 as in the paper, or
-        n_samples - 2 where that is less; "all" a complete graph, not for `graph="adaptive"`.
+        k, the neighbours of a sample in each view's graph. "auto" is 15 as in the paper (11 in
+        `AngularCIGMVC`), or n_samples - 2 where that is less; "all" a complete graph, not for
+        `graph="adaptive"`.
     graph : {"adaptive", "binary", "cosine", "heat", "precomputed"}, default="adaptive"
         How the edges of the views' graphs S_v are weighted. "adaptive" is the paper's: in
         proportion to how much closer a neighbour is than the (k+1)-th. "heat" is
@@ -55,6 +57,8 @@ LEARNED = dedent("""\
         Clusters, numbered in the order of their first samples.
     embedding_ : array of shape (n_samples, n_clusters)
         What was clustered: rows for k-means, or the eigenvectors of a graph's Laplacian.
+    n_clusters_ : int
+        The number of clusters, also where it was "auto"; then `cluster_number_` has the evidence.
     view_names_ : tuple of str
     stage_seconds_ : dict
         Time spent in each stage of the fit.
@@ -65,7 +69,7 @@ LEARNED = dedent("""\
     """)
 
 LOOP = dedent("""\
-    lambda_init : float, default=1.0
+    lambda_init : float, default=1.0 (0.5 in `AngularCIGMVC`)
         lambda, the weight of the rank constraint, at the start. It doubles in a round that left
         too few components and halves after too many.
     max_iter : int, default=100
@@ -100,6 +104,16 @@ FUSED = dedent("""\
         Pairs of samples joined because the views' graphs fell into too many pieces; usually none.
     """)
 
+DISAGREEMENT = dedent("""\
+    view_disagreement_ : array of shape (n_views,)
+        The share of every view's graph that is inconsistent: the weight of E_v in that of S_v.
+        Views that draw different neighbours from the same clusters share few edges, so it is far
+        from 0 even where they agree; what counts is which view has more of it than others.
+    sample_disagreement_ : array of shape (n_samples, n_views)
+        The same for every sample: how much of its edges in that view is inconsistent. NaN where
+        the view says nothing about the sample. `edge_disagreement` has it edge by edge.
+    """)
+
 PARTS = {
     "common": COMMON,
     "graph": GRAPH,
@@ -107,6 +121,7 @@ PARTS = {
     "loop": LOOP,
     "learned": LEARNED,
     "fused": FUSED,
+    "disagreement": DISAGREEMENT,
 }
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from manyview._checks import check_real
-from manyview.methods._fusion import Penalty
-from manyview.methods._graph_fusion import GraphFusion
 from manyview.methods._shared_docs import shared_docs
+from manyview.methods._split_fusion import SplitFusion
 
 
 @shared_docs
-class CIGMVC(GraphFusion):
+class CIGMVC(SplitFusion):
     """Consistency-aware and inconsistency-aware graph-based multi-view clustering.
 
     The nearest-neighbour graph S_v of every view is split into a part A_v that is consistent with
@@ -42,6 +37,7 @@ class CIGMVC(GraphFusion):
     ----------
     {learned}
     {fused}
+    {disagreement}
 
     References
     ----------
@@ -59,46 +55,3 @@ class CIGMVC(GraphFusion):
     >>> [round(float(graph.sum() / 400), 2) for graph in model.inconsistent_graphs_]
     [0.77, 0.55, 0.58]
     """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_neighbors: int | str = "auto",
-        graph: str = "adaptive",
-        neighbor_search: str = "auto",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        beta: float = 1e-12,
-        gamma: float = 1e-5,
-        updates: str = "published",
-        lambda_init: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            neighbor_search=neighbor_search,
-            normalize=normalize,
-            views=views,
-            updates=updates,
-            lambda_init=lambda_init,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.beta = beta
-        self.gamma = gamma
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("beta", self.beta, 0)
-        check_real("gamma", self.gamma, 0)
-
-    def _penalty(self) -> Penalty | None:
-        return Penalty(self.beta, self.gamma)

@@ -83,7 +83,7 @@ class MCGL(GraphClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",

@@ -89,7 +89,7 @@ class MGL(GraphClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         n_neighbors: int | str = "auto",
         graph: str = "adaptive",

@@ -45,7 +45,7 @@ class SpectralView(SpectralBaseline):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         view: int | str = 0,
         n_neighbors: int | str = "auto",

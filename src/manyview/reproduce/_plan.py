@@ -55,6 +55,7 @@ METHODS = {
         Method("MCGL", methods.MCGL, False, "MCGL"),
         Method("GBS", methods.GBS, False, "GBS"),
         Method("CI-GMVC", methods.CIGMVC, False, "CI-GMVC"),
+        Method("angular CI-GMVC", methods.AngularCIGMVC, False),
         Method("average graph", methods.SpectralAverage, True),
         Method("concatenated", methods.SpectralConcat, True),
         Method("single views", methods.SpectralView, True),

@@ -1,0 +1,146 @@
+"""How many clusters there are: from the eigenvalues of the fused graph.
+
+A graph of C groups has C small eigenvalues, and then a step. What follows the step is nearly even,
+so a step counts by how much it is larger than the next few: in a set of unequal groups the largest
+step alone often lies among the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._checks import check_integer
+from manyview.graphs import stack_graphs
+from manyview.spectral import laplacian_spectrum
+
+#: Numbers of clusters that are looked at.
+MAX_CLUSTERS = 20
+# Steps that a step is compared with.
+_FOLLOWING = 3
+
+
+@dataclass(frozen=True)
+class ClusterNumber:
+    """A suggested number of clusters, and why.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number with the highest score.
+    candidates : tuple of int
+        Numbers looked at, from 2 on.
+    eigenvalues : tuple of float
+        For each candidate the eigenvalue of that number, counted from the smallest: small where
+        the graph has at least so many groups.
+    gaps : tuple of float
+        The step from it to the next eigenvalue.
+    scores : tuple of float
+        How much that step is larger than the mean of the following three.
+    """
+
+    n_clusters: int
+    candidates: tuple[int, ...]
+    eigenvalues: tuple[float, ...]
+    gaps: tuple[float, ...]
+    scores: tuple[float, ...]
+
+    def table(self) -> list[dict[str, float]]:
+        """One row a candidate; ``pandas.DataFrame(suggestion.table())`` makes a table of it."""
+        columns = (self.candidates, self.eigenvalues, self.gaps, self.scores)
+        names = ("n_clusters", "eigenvalue", "gap", "score")
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def plot(self, ax: Any = None) -> Any:
+        """The eigenvalues and the suggestion, on a matplotlib Axes."""
+        from manyview.plotting import plot_cluster_number
+
+        return plot_cluster_number(self, ax)
+
+    def __str__(self) -> str:
+        lines = ["clusters  eigenvalue     gap   score"]
+        for row in self.table():
+            mark = "  <- suggested" if row["n_clusters"] == self.n_clusters else ""
+            lines.append(
+                f"{row['n_clusters']:8d}  {row['eigenvalue']:10.4f}  {row['gap']:6.4f}  "
+                f"{row['score']:6.4f}{mark}"
+            )
+        return "\n".join(lines)
+
+
+def suggest_n_clusters(
+    X: Any,
+    *,
+    max_clusters: int = MAX_CLUSTERS,
+    n_neighbors: int | str = "auto",
+    neighbor_search: str = "auto",
+    normalize: str | None = "auto",
+    views: Sequence[int] | None = None,
+    random_state: Any = None,
+) -> ClusterNumber:
+    """Suggest a number of clusters, at least 2, for views of the same samples.
+
+    Parameters
+    ----------
+    X : list, tuple or dict of 2-D tables, or one 2-D table
+        As in `CIGMVC.fit`.
+    max_clusters : int, default=20
+        The largest number looked at.
+    n_neighbors, neighbor_search, normalize, views, random_state
+        As in `CIGMVC`.
+
+    Returns
+    -------
+    ClusterNumber
+        The number, with the eigenvalues it was read from: print it, or call `plot` or `table`.
+
+    Examples
+    --------
+    >>> from manyview import suggest_n_clusters
+    >>> from manyview.datasets import make_blob_views
+    >>> suggest_n_clusters(make_blob_views(300, 4, random_state=0).views).n_clusters
+    4
+    """
+    from manyview.methods import SpectralAverage
+
+    check_integer("max_clusters", max_clusters, 2)
+    reader = SpectralAverage(
+        2,
+        n_neighbors=n_neighbors,
+        neighbor_search=neighbor_search,
+        normalize=normalize,
+        views=views,
+        random_state=random_state,
+    )
+    with reader._running() as run:
+        graphs, _ = reader._separate_graphs(reader._read_views(X), run)
+        return from_graphs(graphs, run.rng, max_clusters)
+
+
+def from_graphs(
+    graphs: Sequence[csr_array], rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
+) -> ClusterNumber:
+    """The same from the graphs of the views, rows summing to 1 or 0."""
+    stack = stack_graphs(graphs)
+    n = stack.n_samples
+    largest = max(min(max_clusters, n - 2), 1)
+    looked_at = min(largest + _FOLLOWING, n - 1)
+    fused = stack.symmetric(stack.mean())
+    values = laplacian_spectrum(fused, looked_at, rng, normalized=True).values
+    steps = np.diff(values)
+    candidates = np.arange(min(2, largest), largest + 1)
+    following = np.array([np.append(steps[c : c + _FOLLOWING], 0.0).sum() for c in candidates])
+    following /= np.clip(len(steps) - candidates, 1, _FOLLOWING)
+    gaps = steps[candidates - 1]
+    scores = gaps - following
+    return ClusterNumber(
+        int(candidates[scores.argmax()]),
+        tuple(candidates.tolist()),
+        tuple(values[candidates - 1].tolist()),
+        tuple(gaps.tolist()),
+        tuple(scores.tolist()),
+    )
