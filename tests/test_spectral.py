@@ -60,6 +60,28 @@ def test_going_on_from_a_similar_graph_is_as_exact(rng, monkeypatch, sizes):
         np.testing.assert_allclose(F @ F.T, vectors[:, :4] @ vectors[:, :4].T, atol=1e-9)
 
 
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("n_clusters", [4, 5, 13])
+def test_a_group_that_comes_loose_is_not_missed(rng, monkeypatch, normalized, n_clusters):
+    """Two cliques drift apart while nothing else changes: a low eigenvector that the last round's
+    vectors have no share in."""
+    monkeypatch.setattr(spectral, "DENSE_LIMIT", 0)
+
+    def chain(count, size, link):
+        G = np.kron(np.eye(count), np.ones((size, size)) - np.eye(size)) / (size - 1)
+        for end in range(size - 1, count * size - 1, size):
+            G[end, end + 1] = G[end + 1, end] = link
+        return G
+
+    start = None
+    for link in (0.9, 0.5, 0.1, 0.001, 1e-5):
+        graph = csr_array(block_diag([chain(12, 10, 0.01), chain(2, 50, link)]))
+        found = laplacian_spectrum(graph, n_clusters, rng, normalized=normalized, start=start)
+        alone = laplacian_spectrum(graph, n_clusters, rng, normalized=normalized)
+        np.testing.assert_allclose(found.values, alone.values, atol=1e-9)
+        start = found.low_end
+
+
 def test_where_going_on_takes_too_long_the_direct_solver_does_it(rng, monkeypatch):
     monkeypatch.setattr(spectral, "DENSE_LIMIT", 0)
     monkeypatch.setattr(spectral, "_PRODUCTS_FROM_EXACT", 1)

@@ -35,6 +35,7 @@ _DOUBLE = 1e-7
 MAX_PRODUCTS = 600
 #: Vectors beyond the wanted ones: the filter's edge is drawn behind them.
 SPARE_VECTORS = 4
+_RANDOM_VECTORS = 2
 # Degrees of the filter before anything is known, and for a block that was good a round ago.
 _FIRST_DEGREE = 10
 _NEXT_DEGREE = 8
@@ -184,9 +185,13 @@ def _iterate(
     block = _starting_block(n, width, start, rng)
     n_products, passes = 0, 0
     next_degree = _NEXT_DEGREE if start is None else start.next_degree
+    # How much the filter has lifted what is wanted above the rest, as a logarithm.
+    lifted, enough = 0.0, 0.0
     if start is not None and start.edge < bound:
         block = operator.filter(block, next_degree, start.edge, precision)
         n_products, passes = next_degree, 1
+        last = start.values[min(wanted, len(start.values) - 1)]
+        lifted = next_degree * float(_growth(last, start.edge, bound))
     while True:
         if null is not None:
             null.remove_from(block)
@@ -203,7 +208,12 @@ def _iterate(
         roughly = min(values[wanted] / 2, 10 * tolerance**0.5 * bound)
         tolerances[-1] = max(roughly, tolerances[-1])
         worst = float((residuals / tolerances).max())
-        if worst <= 1 or n_products >= max_products:
+        if tolerance < _DOUBLE:
+            # A direction that only the random vectors have a share in, about 1 / sqrt(n), shows
+            # when it is lifted so far that their Rayleigh quotients are among those wanted.
+            least = max(values[wanted], _FLOOR * bound)
+            enough = np.log(10 * np.sqrt(n * bound / least))
+        if (worst <= 1 and lifted >= enough) or n_products >= max_products:
             break
         if worst > previous / 2:  # single precision may be what stands in the way
             precision = np.float64
@@ -213,6 +223,7 @@ def _iterate(
             if n_products > _FAIR_TRIAL and n_products + needed > max_products:
                 break
         previous = worst
+        lifted += degree * float(_growth(values[wanted], values[-1], bound))
         block = operator.filter(block, degree, float(values[-1]), precision)
         n_products += degree
         passes += 1
@@ -222,18 +233,23 @@ def _iterate(
         next_degree = min(next_degree + 3, _MAX_DEGREE)
     elif start is not None and worst < 0.2:
         next_degree = max(next_degree - 1, 4)
-    return LowEnd(values, block, residual, worst <= 1, n_products, next_degree)
+    converged = worst <= 1 and lifted >= enough
+    return LowEnd(values, block, residual, converged, n_products, next_degree)
 
 
 def _starting_block(
     n: int, width: int, start: LowEnd | None, rng: np.random.Generator
 ) -> FloatArray:
+    """The last round's vectors, and at least two random ones.
+
+    A group of samples that has come loose since then may have no share in any of those vectors;
+    the filter would never find it, and the residuals would not tell.
+    """
     if start is None:
         return rng.standard_normal((n, width))
-    more = width - start.vectors.shape[1]
-    if more <= 0:
-        return start.vectors[:, :width]
-    return np.hstack([start.vectors, rng.standard_normal((n, more)) / np.sqrt(n)])
+    kept = start.vectors[:, : width - _RANDOM_VECTORS]
+    more = rng.standard_normal((n, width - kept.shape[1])) / np.sqrt(n)
+    return np.hstack([kept, more])
 
 
 def _independent(block: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -251,6 +267,12 @@ def _independent(block: FloatArray) -> tuple[FloatArray, FloatArray]:
     return block, overlaps
 
 
+def _growth(value: Any, edge: float, bound: float) -> FloatArray:
+    """Logarithm of what one degree of the filter gains an eigenvalue over those beyond the edge."""
+    x = np.maximum((bound + edge - 2 * value) / (bound - edge), 1.0)
+    return np.asarray(np.log(x + np.sqrt(x * x - 1)))
+
+
 def _degree(
     values: FloatArray,
     residuals: FloatArray,
@@ -263,13 +285,8 @@ def _degree(
     That is what should bring every residual below its tolerance, with a little to spare.
     """
     edge = values[-1]
-
-    def growth(value: FloatArray) -> FloatArray:
-        x = np.maximum((bound + edge - 2 * value) / (bound - edge), 1.0)
-        return np.asarray(np.log(x + np.sqrt(x * x - 1)))
-
-    rates = np.maximum(growth(values[: len(residuals)]), 1e-3)
+    rates = np.maximum(_growth(values[: len(residuals)], edge, bound), 1e-3)
     needed = np.log(np.maximum(3 * residuals / tolerances, 1.0)) / rates
-    skew = growth(np.zeros(1))[0] - rates[-1]
+    skew = float(_growth(0.0, edge, bound)) - rates[-1]
     limit = min(_MAX_DEGREE, np.log(max_skew) / max(skew, 1e-9))
     return int(np.clip(np.ceil(needed.max()), 4, max(limit, 4))), float(needed.max())
