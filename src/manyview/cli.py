@@ -133,7 +133,7 @@ def _print_path(label: str, path: Path) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    """Cluster the digits that scikit-learn ships with GBS and CI-GMVC, and write a page."""
+    """Cluster the digits that scikit-learn ships with by the main methods, and write a page."""
     from manyview._checks import check_integer
     from manyview._files import check_writable
     from manyview.demo import run_demo

@@ -33,7 +33,7 @@ class ClusterNumber:
     n_clusters : int
         The number with the highest score.
     candidates : tuple of int
-        Numbers looked at, from 2 on.
+        Numbers looked at: from 2, or from the number of connected components, on.
     eigenvalues : tuple of float
         For each candidate the eigenvalue of that number, counted from the smallest: small where
         the graph has at least so many groups.
@@ -77,6 +77,7 @@ def suggest_n_clusters(
     *,
     max_clusters: int = MAX_CLUSTERS,
     n_neighbors: int | str = "auto",
+    graph: str = "adaptive",
     neighbor_search: str = "auto",
     normalize: str | None = "auto",
     views: Sequence[int] | None = None,
@@ -90,7 +91,7 @@ def suggest_n_clusters(
         As in `CIGMVC.fit`.
     max_clusters : int, default=20
         The largest number looked at.
-    n_neighbors, neighbor_search, normalize, views, random_state
+    n_neighbors, graph, neighbor_search, normalize, views, random_state
         As in `CIGMVC`.
 
     Returns
@@ -111,6 +112,7 @@ def suggest_n_clusters(
     reader = SpectralAverage(
         2,
         n_neighbors=n_neighbors,
+        graph=graph,
         neighbor_search=neighbor_search,
         normalize=normalize,
         views=views,
@@ -127,12 +129,21 @@ def from_graphs(
     """The same from the graphs of the views, rows summing to 1 or 0."""
     stack = stack_graphs(graphs)
     n = stack.n_samples
-    largest = max(min(max_clusters, n - 2), 1)
+    if n < 3:
+        raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
+    largest = min(max_clusters, n - 1)
     looked_at = min(largest + _FOLLOWING, n - 1)
     fused = stack.symmetric(stack.mean())
-    values = laplacian_spectrum(fused, looked_at, rng, normalized=True).values
-    steps = np.diff(values)
-    candidates = np.arange(min(2, largest), largest + 1)
+    spectrum = laplacian_spectrum(fused, looked_at, rng, normalized=True)
+    if spectrum.n_components > largest:
+        raise ValueError(
+            f"the graphs of the views together have {spectrum.n_components} connected components, "
+            f"more than the {largest} clusters looked at; expected a number of clusters, or a "
+            "larger max_clusters"
+        )
+    steps = np.diff(spectrum.values)
+    # Unconnected samples are never in the same cluster.
+    candidates = np.arange(max(2, spectrum.n_components), largest + 1)
     following = np.array([np.append(steps[c : c + _FOLLOWING], 0.0).sum() for c in candidates])
     following /= np.clip(len(steps) - candidates, 1, _FOLLOWING)
     gaps = steps[candidates - 1]
@@ -140,7 +151,7 @@ def from_graphs(
     return ClusterNumber(
         int(candidates[scores.argmax()]),
         tuple(candidates.tolist()),
-        tuple(values[candidates - 1].tolist()),
+        tuple(spectrum.values[candidates - 1].tolist()),
         tuple(gaps.tolist()),
         tuple(scores.tolist()),
     )

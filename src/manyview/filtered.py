@@ -123,6 +123,8 @@ class LowEnd:
     n_products : int
     next_degree : int
         Degree of the filter that a similar problem should begin with.
+    is_hard : bool
+        Whether going on from here was tried and took too long.
     """
 
     values: FloatArray
@@ -131,6 +133,7 @@ class LowEnd:
     converged: bool
     n_products: int
     next_degree: int
+    is_hard: bool = False
 
     @property
     def edge(self) -> float:

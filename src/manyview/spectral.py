@@ -8,7 +8,7 @@ solvers find hardest.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ def laplacian_spectrum(
         if found.converged or not _is_long(graph):
             return found
         graph = graph.astype(np.float64)
-    elif start is not None and n > DENSE_LIMIT:
+    elif start is not None and n > DENSE_LIMIT and not start.is_hard:
         found = _filtered_spectrum(
             graph, n_clusters, components, rng, normalized, start,
             tolerance=EXACT, max_products=_PRODUCTS_FROM_EXACT,
@@ -150,7 +150,10 @@ def laplacian_spectrum(
                     w, x = smallest_eigenpairs(*laplacian(block, normalized), count, rng)
                 values[place] = np.concatenate([[0.0], np.maximum(w[1:], 0.0)])
                 vectors[place] = (own, x)
-    return _assemble(n, n_clusters, n_components, components, values, vectors)
+    found = _assemble(n, n_clusters, n_components, components, values, vectors)
+    if start is None or found.low_end is None:
+        return found
+    return replace(found, low_end=replace(found.low_end, is_hard=True))
 
 
 def _dense_laplacian(

@@ -51,10 +51,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _C(self) -> int:  # noqa: N802
         return self.n_clusters_
 
+    @property
+    def _finds_n_clusters(self) -> bool:
+        return isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+
     def _check_parameters(self) -> None:
-        if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
+        if isinstance(self.n_clusters, str) and not self._finds_n_clusters:
             raise ValueError(f"n_clusters={self.n_clusters!r}; expected a number or 'auto'")
-        if self.n_clusters != "auto":
+        if not self._finds_n_clusters:
             check_integer("n_clusters", self.n_clusters, 1)
         check_choice("normalize", self.normalize, ("auto", "zscore", "unit", None))
 
@@ -85,7 +89,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             views = views_from_matrix(csr_array(matrix) if issparse(matrix) else matrix, self.views)
         if views.n_samples < 2:
             raise ValueError(f"n_samples={views.n_samples}; expected at least 2 samples to cluster")
-        if self.n_clusters != "auto" and self.n_clusters > views.n_samples:
+        if not self._finds_n_clusters and self.n_clusters > views.n_samples:
             raise ValueError(
                 f"n_clusters={self.n_clusters}, but there are {views.n_samples} samples; "
                 f"expected 1 to {views.n_samples}"
@@ -94,14 +98,17 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             for name, matrix in zip(views.names, views.matrices, strict=True):
                 _check_similarities(matrix, name)
         self.view_names_ = views.names
-        if self.n_clusters != "auto":
+        for name in ("cluster_number_", "neighbor_search_"):  # not every fit has them
+            if hasattr(self, name):
+                delattr(self, name)
+        if not self._finds_n_clusters:
             # A plain int: a numpy integer of few bits would overflow in C + 1.
             self.n_clusters_ = int(self.n_clusters)
         return views
 
     def _settle_n_clusters(self, graphs: Sequence[csr_array], run: Run) -> None:
         """Where n_clusters="auto": read it off the graphs of the views."""
-        if self.n_clusters == "auto":
+        if self._finds_n_clusters:
             with run.stage("number of clusters"):
                 self.cluster_number_ = from_graphs(graphs, run.rng)
             self.n_clusters_ = self.cluster_number_.n_clusters

@@ -42,7 +42,11 @@ class KernelClusterer(MultiViewClusterer):
         return bool(self.kernel == "precomputed")
 
     def _check_parameters(self) -> None:
-        check_integer("n_clusters", self.n_clusters, 1)  # there is no graph to read it from
+        if self._finds_n_clusters:
+            raise ValueError(
+                f"n_clusters='auto' with {type(self).__name__}, which has no graph to read it "
+                "from; expected a number"
+            )
         super()._check_parameters()
         check_choice("kernel", self.kernel, ("gaussian", "precomputed"))
         check_integer("max_dense_samples", self.max_dense_samples, 1)

@@ -10,8 +10,9 @@ Class = TypeVar("Class", bound=type)
 
 COMMON = dedent("""\
     n_clusters : int or "auto", default=8
-        C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto" takes
-        what `suggest_n_clusters` reads off the views' graphs, up to 20; not for methods on kernels.
+        C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto" reads
+        it off this method's graphs of the views as `suggest_n_clusters` does, up to 20; not for
+        methods on kernels.
     normalize : {"auto", "zscore", "unit", None}, default="auto"
         What is done to each sample within each view before distances are measured. "zscore"
         subtracts the sample's mean over its features and divides by its standard deviation, as in

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from manyview._checks import check_real
-from manyview._typing import FloatArray
+from manyview._typing import FloatArray, IntArray
 from manyview.graphs import GraphStack
 from manyview.methods._fusion import Fusion, Penalty
 from manyview.methods._graph_fusion import GraphFusion
@@ -90,20 +90,31 @@ class SplitFusion(GraphFusion):
         check_is_fitted(self)
         number = self._view_number(view)
         apart, whole = self.inconsistent_graphs_[number], self.view_graphs_[number]
-        inverse = whole.copy()
-        inverse.data = 1 / inverse.data
-        return csr_array(apart * inverse)
+        places = np.searchsorted(_keys(whole), _keys(apart))
+        shares = np.minimum(apart.data / whole.data[places], 1.0)
+        return csr_array((shares, apart.indices, apart.indptr), shape=apart.shape, copy=True)
 
     def _view_number(self, view: int | str) -> int:
         names = self.view_names_
         if isinstance(view, str) and view in names:
             return names.index(view)
-        if isinstance(view, (int, np.integer)) and 0 <= view < len(names):
+        if (
+            isinstance(view, (int, np.integer))
+            and not isinstance(view, bool)
+            and 0 <= view < len(names)
+        ):
             return int(view)
         raise ValueError(
             f"view={view!r}; expected a number from 0 to {len(names) - 1} or one of "
             f"{', '.join(names)}"
         )
+
+
+def _keys(graph: csr_array) -> IntArray:
+    """One number an entry, growing along rows and columns."""
+    n = graph.shape[0]
+    rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(graph.indptr))
+    return np.asarray(rows * n + graph.indices)
 
 
 def _row_sums(graphs: Sequence[csr_array]) -> FloatArray:

@@ -58,4 +58,5 @@ class SpectralConcat(SpectralBaseline):
         name = "all views"
         self.neighbor_search_ = []
         graph, _ = self._graph(rows, name, run)
+        self._settle_n_clusters([graph], run)
         return self._join([graph], lambda: [rows], f"graph of {name}", run)
