@@ -174,13 +174,13 @@ WITHOUT_GRAPHS = ("MSC", "CoregSC")
 
 def few_digits(rng):
     data = datasets.load_digits_views()
-    some = rng.permutation(data.n_samples)[:600]
+    some = rng.permutation(data.n_samples)[:400]
     return {name: view[some] for name, view in data.views.items()}, data.target[some]
 
 
 def latent(rng):
     seed = int(rng.integers(2**31))
-    data = datasets.make_latent_views(600, 6, separation=4.5, random_state=seed)
+    data = datasets.make_latent_views(400, 6, separation=4.5, random_state=seed)
     return data.views, data.target
 
 
@@ -211,7 +211,7 @@ SWEEPS = {
     ),
     "noise": ("views of pure noise added", (0, 1, 2, 3), with_noise),
 }
-SEEDS = 3
+SEEDS = 2
 
 
 def sweep(what, make_data):
