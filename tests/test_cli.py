@@ -32,12 +32,21 @@ def test_demo_prints_a_table_and_writes_a_page(demo):
     done, page = demo
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""  # the progress bar is for terminals
-    for word in ("CI-GMVC", "GBS", "pixels", "fourier", "gradients", "ACC", page.as_uri()):
+    for word in (
+        "angular",
+        "CI-GMVC",
+        "GBS",
+        "pixels",
+        "fourier",
+        "gradients",
+        "ACC",
+        page.as_uri(),
+    ):
         assert word in done.stdout
     accuracy = [
         float(line.split("│")[3]) for line in done.stdout.splitlines() if line.startswith("│")
     ]
-    assert len(accuracy) == 5
+    assert len(accuracy) == 6
     assert all(0.1 < value <= 1 for value in accuracy)
     assert [entry.name for entry in page.parent.iterdir()] == ["report.html"]
 
@@ -65,7 +74,7 @@ def test_demo_page_in_a_browser(demo, width, scheme):
         page.on("request", lambda request: requests.append(request.url))
         page.goto(demo[1].as_uri())
         assert page.title() == "Handwritten digits in three views"
-        assert page.locator("table tbody tr").count() == 5
+        assert page.locator("table tbody tr").count() == 6
         drawn = page.locator("figure svg")
         boxes = [drawn.nth(i).bounding_box() for i in range(drawn.count())]
         assert len(boxes) == 8

@@ -15,7 +15,7 @@ from manyview.methods import CIGMVC, GBS, AngularCIGMVC
 from manyview.metrics import clustering_scores
 from manyview.report import Section, Table, figure_svg, render_page
 
-MAIN = "angular CI-GMVC"
+MAIN = "angular"
 METHODS: dict[str, Any] = {MAIN: AngularCIGMVC, "CI-GMVC": CIGMVC, "GBS": GBS}
 SCORES = ("ACC", "NMI", "ARI", "F1")
 #: Called with the number of steps done, of all steps, and what comes next.
@@ -84,7 +84,7 @@ def write_report(data: MultiViewData, results: list[Result], path: Path, seed: i
             "embedding) and coloured twice.",
             figures=[
                 (
-                    f"by cluster of {MAIN}",
+                    f"by cluster of the {MAIN} variant",
                     figure_svg(
                         lambda ax: plotting.plot_samples(coordinates, main.labels_, ax), **square
                     ),
