@@ -50,7 +50,7 @@ def test_embedding_is_that_of_normalised_spectral_clustering():
     )
 
 
-def test_rows_of_silent_views_sum_to_one(rng):
+def test_rows_of_silent_views_sum_to_one():
     """A view that says nothing about some samples leaves their rows to the others."""
     data = datasets.make_blob_views(120, 3, random_state=0)
     first, second = (np.array(view) for view in list(data.views.values())[:2])

@@ -10,7 +10,6 @@ from manyview._version import __version__
 
 if TYPE_CHECKING:
     from manyview import datasets, metrics, plotting
-    from manyview.cluster_number import suggest_n_clusters
     from manyview.methods import (
         CIGMVC,
         GBS,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
         SpectralConcat,
         SpectralView,
     )
+    from manyview.suggest import suggest_n_clusters
 
 _METHODS = (
     "CIGMVC",
@@ -61,7 +61,7 @@ def __getattr__(name: str) -> Any:
     if name in _METHODS:
         return getattr(import_module("manyview.methods"), name)
     if name == "suggest_n_clusters":
-        return import_module("manyview.cluster_number").suggest_n_clusters
+        return import_module("manyview.suggest").suggest_n_clusters
     if name in _MODULES:
         return import_module(f"manyview.{name}")
     raise AttributeError(f"module 'manyview' has no attribute {name!r}")

@@ -26,6 +26,28 @@ def align_weights(
             out[place] = own_data[e]
 
 
+@njit(cache=True)
+def _merge_row(
+    left: IntArray, right: IntArray, a: int, a_end: int, b: int, b_end: int,
+    out: IntArray, start: int, write: bool,
+) -> int:  # fmt: skip
+    """Number of different columns in two sorted rows, written from `start` on if asked for."""
+    place = start
+    while a < a_end or b < b_end:
+        if b == b_end or (a < a_end and left[a] <= right[b]):
+            column = left[a]
+            if b < b_end and right[b] == column:
+                b += 1
+            a += 1
+        else:
+            column = right[b]
+            b += 1
+        if write:
+            out[place] = column
+        place += 1
+    return place - start
+
+
 @njit(parallel=True, cache=True)
 def merged_row_lengths(
     indptr: IntArray, indices: IntArray, other_indptr: IntArray, other_indices: IntArray
@@ -33,18 +55,10 @@ def merged_row_lengths(
     """Number of different columns in each row of two patterns with sorted columns."""
     out = np.zeros(len(indptr) - 1, np.int64)
     for i in prange(len(indptr) - 1):
-        a, a_end = indptr[i], indptr[i + 1]
-        b, b_end = other_indptr[i], other_indptr[i + 1]
-        length = a_end - a + b_end - b
-        while a < a_end and b < b_end:
-            left, right = indices[a], other_indices[b]
-            if left == right:
-                length -= 1
-            if left <= right:
-                a += 1
-            if right <= left:
-                b += 1
-        out[i] = length
+        out[i] = _merge_row(
+            indices, other_indices, indptr[i], indptr[i + 1], other_indptr[i], other_indptr[i + 1],
+            indices, 0, False,
+        )  # fmt: skip
     return out
 
 
@@ -59,20 +73,10 @@ def merge_columns(
 ) -> None:
     """Write the sorted columns of two patterns' union, row by row."""
     for i in prange(len(indptr) - 1):
-        a, a_end = indptr[i], indptr[i + 1]
-        b, b_end = other_indptr[i], other_indptr[i + 1]
-        place = out_indptr[i]
-        while a < a_end or b < b_end:
-            if b == b_end or (a < a_end and indices[a] <= other_indices[b]):
-                column = indices[a]
-                if b < b_end and other_indices[b] == column:
-                    b += 1
-                a += 1
-            else:
-                column = other_indices[b]
-                b += 1
-            out[place] = column
-            place += 1
+        _merge_row(
+            indices, other_indices, indptr[i], indptr[i + 1], other_indptr[i], other_indptr[i + 1],
+            out, out_indptr[i], True,
+        )  # fmt: skip
 
 
 @njit(parallel=True, cache=True)
@@ -129,6 +133,38 @@ def gather(values: FloatArray, places: IntArray, out: FloatArray) -> None:
         out[e] = values[places[e]] if places[e] >= 0 else 0.0
 
 
+@njit(cache=True)
+def _symmetric_row(
+    columns: IntArray, values: FloatArray, a: int, a_end: int,
+    rows: IntArray, incoming: FloatArray, b: int, b_end: int,
+    out_indices: IntArray, out: FloatArray, start: int, write: bool,
+) -> int:  # fmt: skip
+    """Entries of one row of (U + U') / 2, zeros left out, written from `start` on if asked for."""
+    place = start
+    while True:
+        while a < a_end and values[a] == 0.0:
+            a += 1
+        while b < b_end and incoming[b] == 0.0:
+            b += 1
+        if a == a_end and b == b_end:
+            return place - start
+        if b == b_end or (a < a_end and columns[a] <= rows[b]):
+            column = columns[a]
+            value = values[a]
+            if b < b_end and rows[b] == column:
+                value += incoming[b]
+                b += 1
+            a += 1
+        else:
+            column = rows[b]
+            value = incoming[b]
+            b += 1
+        if write:
+            out_indices[place] = column
+            out[place] = value / 2
+        place += 1
+
+
 @njit(parallel=True, cache=True)
 def symmetric_row_lengths(
     indptr: IntArray,
@@ -141,24 +177,11 @@ def symmetric_row_lengths(
     """Entries in each row of U + U', zeros left out; U comes by rows and by columns."""
     out = np.zeros(len(indptr) - 1, np.int64)
     for i in prange(len(indptr) - 1):
-        a, a_end = indptr[i], indptr[i + 1]
-        b, b_end = into_indptr[i], into_indptr[i + 1]
-        length = 0
-        while True:
-            while a < a_end and values[a] == 0.0:
-                a += 1
-            while b < b_end and incoming[b] == 0.0:
-                b += 1
-            if a == a_end and b == b_end:
-                break
-            if b == b_end or (a < a_end and indices[a] <= into_rows[b]):
-                if b < b_end and into_rows[b] == indices[a]:
-                    b += 1
-                a += 1
-            else:
-                b += 1
-            length += 1
-        out[i] = length
+        out[i] = _symmetric_row(
+            indices, values, indptr[i], indptr[i + 1],
+            into_rows, incoming, into_indptr[i], into_indptr[i + 1],
+            indices, values, 0, False,
+        )  # fmt: skip
     return out
 
 
@@ -176,30 +199,11 @@ def fill_symmetric(
 ) -> None:
     """Write the entries of (U + U') / 2 that `symmetric_row_lengths` counted."""
     for i in prange(len(indptr) - 1):
-        a, a_end = indptr[i], indptr[i + 1]
-        b, b_end = into_indptr[i], into_indptr[i + 1]
-        place = out_indptr[i]
-        while True:
-            while a < a_end and values[a] == 0.0:
-                a += 1
-            while b < b_end and incoming[b] == 0.0:
-                b += 1
-            if a == a_end and b == b_end:
-                break
-            if b == b_end or (a < a_end and indices[a] <= into_rows[b]):
-                column = indices[a]
-                value = values[a]
-                if b < b_end and into_rows[b] == column:
-                    value += incoming[b]
-                    b += 1
-                a += 1
-            else:
-                column = into_rows[b]
-                value = incoming[b]
-                b += 1
-            out_indices[place] = column
-            out[place] = value / 2
-            place += 1
+        _symmetric_row(
+            indices, values, indptr[i], indptr[i + 1],
+            into_rows, incoming, into_indptr[i], into_indptr[i + 1],
+            out_indices, out, out_indptr[i], True,
+        )  # fmt: skip
 
 
 @njit(parallel=True, cache=True)
