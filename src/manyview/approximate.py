@@ -41,11 +41,13 @@ class CellIndex:
 
     Attributes
     ----------
+    centre : what was subtracted from every sample
     order : every sample once, cell by cell, so that a search finds memory warm
     recall : share of the nearest neighbours found for the trial samples
     """
 
     data: NDArray[np.float32]
+    centre: FloatArray
     index: Any
     order: IntArray
     recall: float
@@ -65,13 +67,25 @@ class CellIndex:
             some = self.order[start : start + _BLOCK]
             yield some, self.index.search(self.data[some], wanted)[1]
 
+    def search(self, rows: FloatArray, m: int) -> IntArray:
+        """`m` samples near each of other rows, -1 where fewer were found."""
+        data = (rows - self.centre).astype(np.float32)
+        # Rows of the same cell one after the other, for the same reason.
+        order = np.argsort(self.index.quantizer.search(data, 1)[1][:, 0], kind="stable")
+        found = np.empty((len(data), m), dtype=np.intp)
+        for start in range(0, len(data), _BLOCK):
+            some = order[start : start + _BLOCK]
+            found[some] = self.index.search(data[some], m)[1]
+        return found
+
 
 def build_index(data: FloatArray, m: int, seed: int) -> CellIndex:
     """Sort samples into cells and find out how many to search for their `m` neighbours."""
     import faiss
 
     n, width = data.shape
-    centred = (data - data.mean(axis=0)).astype(np.float32)
+    centre = data.mean(axis=0)
+    centred = (data - centre).astype(np.float32)
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, max(1, round(4 * n**0.5)))
     index.cp.seed = seed % 2**31
     index.cp.niter = _KMEANS_ROUNDS
@@ -80,7 +94,7 @@ def build_index(data: FloatArray, m: int, seed: int) -> CellIndex:
     index.train(centred)
     index.add(centred)
     recall = _widen(index, centred, m, np.random.default_rng(seed))
-    return CellIndex(centred, index, _cell_order(index, seed), recall)
+    return CellIndex(centred, centre, index, _cell_order(index, seed), recall)
 
 
 def _widen(index: Any, data: NDArray[np.float32], m: int, rng: np.random.Generator) -> float:

@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.scaling import Rows
 
 _BLOCK_BYTES = 32 * 2**20
@@ -24,21 +24,35 @@ class Bridges:
     pairs: NDArray[np.intp]
     gaps: FloatArray
 
+    def between(self, samples: BoolArray) -> Bridges:
+        """Those with both ends among some samples."""
+        kept = samples[self.pairs].all(axis=1)
+        return Bridges(self.pairs[kept], self.gaps[kept])
 
-def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> Bridges:
+
+def closest_bridges(
+    pieces: IntArray, views: Sequence[Rows], present: BoolArray | None = None
+) -> Bridges:
     """Pairs of samples that join all pieces into one: a shortest spanning tree between them.
 
     The distance between samples is the sum over views of their squared distance there, in units
-    of the view's mean squared norm, so that no view counts more for its scale or width.
+    of the view's mean squared norm, so that no view counts more for its scale or width; where
+    views lack samples, the mean over those that have both.
 
     Parameters
     ----------
     pieces : array of shape (n_samples,)
         Number of each sample's piece.
     views : the normalised rows of every view
+    present : (n_samples, V), which samples each view has; None for all
     """
     norms = [rows.sq_norms() for rows in views]
-    scales = [float(norm.mean()) or 1.0 for norm in norms]
+    if present is None:
+        scales = [float(norm.mean()) or 1.0 for norm in norms]
+    else:
+        scales = [
+            float(norm[has].mean()) or 1.0 for norm, has in zip(norms, present.T, strict=True)
+        ]
     pairs: list[tuple[int, int]] = []
     gaps: list[float] = []
     while pieces.max() > 0:
@@ -46,7 +60,9 @@ def closest_bridges(pieces: IntArray, views: Sequence[Rows]) -> Bridges:
         # others reach for it, and what is not searched from there is most of the work.
         sizes = np.bincount(pieces)
         seekers = np.flatnonzero(pieces != sizes.argmax())
-        gap, partner = _nearest_outside(seekers, pieces, views, norms, scales)
+        gap, partner = _nearest_outside(seekers, pieces, views, norms, scales, present)
+        if not np.isfinite(gap).all():
+            _check_reachable(seekers, gap, pieces)
         order = np.lexsort((partner, gap, pieces[seekers]))
         first = order[np.unique(pieces[seekers][order], return_index=True)[1]]
         joined = DisjointSet(range(len(sizes)))
@@ -66,6 +82,8 @@ def add_bridges(graph: csr_array, bridges: Bridges) -> csr_array:
     A bridge weighs at most as much as the mean neighbour of its row, and less the longer it is, so
     that the longest are the first to be cut.
     """
+    if len(bridges.pairs) == 0:
+        return graph
     n = graph.shape[0]
     i, j = np.concatenate([bridges.pairs, bridges.pairs[:, ::-1]]).T
     strength = 1.0 / (1.0 + bridges.gaps / (bridges.gaps.mean() or 1.0))
@@ -83,12 +101,25 @@ def union_pieces(graphs: Sequence[csr_array]) -> tuple[int, IntArray]:
     return int(n_pieces), pieces
 
 
+def _check_reachable(seekers: IntArray, gap: FloatArray, pieces: IntArray) -> None:
+    """Pieces whose samples share no view with any sample outside can't be joined."""
+    reached = np.unique(pieces[seekers[np.isfinite(gap)]])
+    alone = np.setdiff1d(pieces[seekers], reached)
+    if len(alone):
+        raise ValueError(
+            f"{int(np.isin(pieces, alone).sum())} sample(s) have no view in common with the rest, "
+            "so that nothing tells how far they are from them; expected more clusters, or views "
+            "that overlap"
+        )
+
+
 def _nearest_outside(
     seekers: IntArray,
     pieces: IntArray,
     views: Sequence[Rows],
     norms: list[FloatArray],
     scales: list[float],
+    present: BoolArray | None,
 ) -> tuple[FloatArray, IntArray]:
     """Each seeker's distance to the nearest sample of another piece, and which that is."""
     n = len(pieces)
@@ -98,9 +129,18 @@ def _nearest_outside(
         own = slice(start, start + step)
         some = seekers[own]
         total = np.zeros((len(some), n))
-        for rows, norm, scale in zip(views, norms, scales, strict=True):
+        shared = np.zeros((len(some), n), dtype=np.int64)
+        for v, (rows, norm, scale) in enumerate(zip(views, norms, scales, strict=True)):
             block = norm[some, None] + norm - 2 * rows.inner_products(some)
-            total += np.maximum(block, 0.0) / scale
+            block = np.maximum(block, 0.0) / scale
+            if present is not None:
+                both = present[some, v, None] & present[:, v]
+                block[~both] = 0.0
+                shared += both
+            total += block
+        if present is not None:
+            total *= len(views) / np.maximum(shared, 1)
+            total[shared == 0] = np.inf
         total[pieces[some, None] == pieces] = np.inf
         partner[own] = total.argmin(axis=1)
         gap[own] = total.min(axis=1)

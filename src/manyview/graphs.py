@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.neighbors import TIE, Neighbors
 from manyview.scaling import Rows
 
@@ -63,6 +63,14 @@ def complete_graph(rows: Rows, weighting: str) -> csr_array:
     return _rows_to_one(csr_array(weights))
 
 
+def spread_graph(graph: csr_array, own: IntArray, n: int) -> csr_array:
+    """A graph between some of n samples, in ascending order, as one between all."""
+    lengths = np.zeros(n, dtype=np.int64)
+    lengths[own] = np.diff(graph.indptr)
+    columns = own.astype(graph.indices.dtype)[graph.indices]
+    return csr_array((graph.data, columns, _starts(lengths)), shape=(n, n))
+
+
 def given_graph(matrix: FloatArray | csr_array) -> csr_array:
     """A graph the user made, used as it is but for rows that sum to more than 1: they are scaled
     to 1. A row that sums to less stays so: the view says less about that sample.
@@ -112,6 +120,8 @@ class GraphStack:
         Column starts, rows, and the place of each entry in the CSR pattern.
     order : integer array of shape (n_samples,), optional
         The sample in each row; None for the samples' own order.
+    present : boolean array of shape (n_samples, V), optional
+        Whether the view has the sample of that row; None where all have all.
     """
 
     indptr: IntArray
@@ -120,10 +130,19 @@ class GraphStack:
     weights: FloatArray
     into: tuple[IntArray, IntArray, IntArray]
     order: IntArray | None = None
+    present: BoolArray | None = None
 
     @property
     def n_samples(self) -> int:
         return len(self.indptr) - 1
+
+    def over_samples(self, rows: FloatArray) -> FloatArray:
+        """Sums of (n_samples, V) over the samples. A view that lacks some is not to gain or lose
+        by that: the sum over those it has counts for all."""
+        if self.present is None:
+            return np.asarray(rows.sum(axis=0))
+        counts = self.present.sum(axis=0)
+        return np.asarray((rows * self.present).sum(axis=0) * (self.n_samples / counts))
 
     def row_sums(self, values: FloatArray) -> FloatArray:
         return np.asarray(self._on_pattern(values).sum(axis=1))
@@ -152,7 +171,7 @@ class GraphStack:
         """One entry a row -> one entry a sample."""
         return rows if self.order is None else rows[np.argsort(self.order)]
 
-    def speaks(self) -> NDArray[np.bool_]:
+    def speaks(self) -> BoolArray:
         """(n_samples, V): whether the view has any edge from that sample."""
         rows = [self.row_sums(np.ascontiguousarray(view)) > 0 for view in self.weights]
         return np.array(rows).T
@@ -165,8 +184,8 @@ class GraphStack:
         pull: float,
         row_factors: FloatArray | None = None,
     ) -> FloatArray:
-        """One graph from parts (V, nnz): each row the projection of factor_i sum_v shares_v a_v,i
-        - pull ||f_i - f_j||^2 on the simplex; factors are 1 unless given."""
+        """One graph from parts (V, nnz): each row the projection of factor_i (sum_v shares_v a_v,i
+        - pull ||f_i - f_j||^2) on the simplex; factors are 1 unless given."""
         from manyview import _kernels
 
         if row_factors is None:
@@ -195,7 +214,11 @@ class GraphStack:
         return csr_array((values, self.indices, self.indptr), shape=shape)
 
 
-def stack_graphs(graphs: Sequence[csr_array], order: IntArray | None = None) -> GraphStack:
+def stack_graphs(
+    graphs: Sequence[csr_array],
+    order: IntArray | None = None,
+    present: BoolArray | None = None,
+) -> GraphStack:
     """Put graphs with sorted columns and positive weights on their common pattern.
 
     With an `order` of the samples, rows and columns are laid out in it. One in which samples that
@@ -205,6 +228,7 @@ def stack_graphs(graphs: Sequence[csr_array], order: IntArray | None = None) -> 
 
     if order is not None:
         graphs = [_permuted(graph, order) for graph in graphs]
+        present = None if present is None else present[order]
     indptr, indices = graphs[0].indptr, graphs[0].indices
     for graph in graphs[1:]:
         both = (indptr, indices, graph.indptr, graph.indices)
@@ -223,7 +247,7 @@ def stack_graphs(graphs: Sequence[csr_array], order: IntArray | None = None) -> 
     mirror = np.empty_like(indices)
     _kernels.find_mirrors(indptr, indices, mirror)
     into = (columns.indptr, columns.indices, columns.data)
-    return GraphStack(indptr, indices, mirror, weights, into, order)
+    return GraphStack(indptr, indices, mirror, weights, into, order, present)
 
 
 def _gathered(values: FloatArray, places: IntArray) -> FloatArray:

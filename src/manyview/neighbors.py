@@ -28,6 +28,8 @@ _SPARE_CANDIDATES = 10
 _BLOCK_BYTES = 32 * 2**20
 
 SEARCHES = ("auto", "exact", "approximate")
+# New rows for which cells are worth making.
+_MANY_NEW = 1000
 #: Dense views of more samples than this are searched approximately by default.
 EXACT_LIMIT = 20_000
 
@@ -106,6 +108,46 @@ def nearest(rows: Rows, m: int, search: str = "exact", seed: int = 0) -> Neighbo
     seconds = time.perf_counter() - started
     how = NeighborSearch(method, reason, recall, n_cells, n_probed, seconds)
     return Neighbors(indices, distances, how, order)
+
+
+def nearest_known(
+    rows: DenseRows | SparseRows, n_known: int, m: int, search: str, seed: int
+) -> tuple[IntArray, FloatArray]:
+    """For every row from `n_known` on, its `m` nearest among the first `n_known`, nearest first.
+
+    Returns their numbers and squared distances. "auto" is "approximate" where `nearest` would be
+    and there are so many new rows that sorting the known ones into cells pays.
+    """
+    new = np.arange(n_known, rows.n_samples)
+    proposed = min(n_known, m + _SPARE_CANDIDATES)
+    if isinstance(rows, SparseRows):
+        candidates = _nearest_sparse(rows, proposed, n_known, n_known)
+    else:
+        candidates = _dense_known(rows.data, n_known, proposed, search, seed)
+    candidates.sort(axis=1)
+    none = candidates < 0
+    candidates[none] = 0
+    distances = _distances(rows, rows.sq_norms(), new, candidates)
+    distances[none] = np.inf
+    return _keep_nearest(candidates, distances, m)
+
+
+def _dense_known(data: FloatArray, n_known: int, m: int, search: str, seed: int) -> IntArray:
+    known, new = data[:n_known], data[n_known:]
+    if search == "auto" and len(new) < _MANY_NEW:
+        search = "exact"
+    if _choose(DenseRows(known), search)[0] == "approximate":
+        index = approximate.build_index(known, m, seed)
+        if 2 * index.n_probed <= index.n_cells:
+            return index.search(new, m)
+    centre = known.mean(axis=0)  # same distances, fewer digits lost in products
+    exact = NearestNeighbors(n_neighbors=m, algorithm="brute").fit(known - centre)
+    step = _rows_at_a_time(n_known)
+    parts = [
+        exact.kneighbors(new[start : start + step] - centre, return_distance=False)
+        for start in range(0, len(new), step)
+    ]
+    return np.concatenate(parts)
 
 
 def _choose(rows: Rows, search: str) -> tuple[str, str]:
@@ -193,19 +235,24 @@ def _rows_at_a_time(n: int) -> int:
 
 def _sparse_candidates(rows: SparseRows, m: int) -> tuple[IntArray, FloatArray]:
     """The same through an inverted file of the features: no row ever becomes dense."""
+    return _nearest_sparse(rows, m, 0, rows.n_samples), rows.sq_norms()
+
+
+def _nearest_sparse(rows: SparseRows, m: int, first: int, n_searched: int) -> IntArray:
+    """For every row from `first` on the m nearest others among the first `n_searched`."""
     from manyview import _kernels
 
     n, norms, sums = rows.n_samples, rows.sq_norms(), rows.sums()
-    csr, csc = rows.matrix, rows.matrix.tocsc()
-    found = np.empty((n, m), dtype=np.intp)
-    step = _rows_at_a_time(n)
-    for start in range(0, n, step):
-        found[start : start + step] = _kernels.sparse_candidates(
+    csr, csc = rows.matrix, rows.matrix[:n_searched].tocsc()
+    found = np.empty((n - first, m), dtype=np.intp)
+    step = _rows_at_a_time(n_searched)
+    for start in range(first, n, step):
+        stop = min(start + step, n)
+        found[start - first : stop - first] = _kernels.sparse_candidates(
             csr.indptr, csr.indices, csr.data, csc.indptr, csc.indices, csc.data,
-            rows.scale, rows.shift, sums, norms, csr.shape[1], m,
-            start, min(start + step, n),
+            rows.scale, rows.shift, sums, norms, csr.shape[1], m, start, stop, n_searched,
         )  # fmt: skip
-    return found, norms
+    return found
 
 
 def _blockwise_candidates(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:

@@ -131,6 +131,19 @@ def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:
     return JoinedRows(tuple(parts))
 
 
+def view_rows(matrix: Matrix, name: str, normalize: str | None) -> DenseRows | SparseRows:
+    """A view's samples, normalised one by one as the parameter `normalize` of every method says."""
+    width = matrix.shape[1]
+    if normalize == "zscore" and width == 1:
+        raise ValueError(
+            f"view '{name}' has n_features=1, and z-scoring each sample over its features "
+            "leaves nothing of it; expected at least 2 columns, or normalize=None"
+        )
+    if normalize == "auto":
+        normalize = "zscore" if width > 2 else None
+    return normalize_rows(matrix, normalize)
+
+
 def normalize_rows(matrix: Matrix, how: str | None) -> DenseRows | SparseRows:
     """Normalise each sample within its view.
 

@@ -1,8 +1,11 @@
-"""Input in any shape -> one frozen record of named, checked matrices over the same samples."""
+"""Input in any shape -> one frozen record of named, checked matrices over the same samples.
+
+A view need not have every sample. One that it lacks is a row of NaN, or is said to be absent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
 from manyview._checks import check_integer
-from manyview._typing import Matrix
+from manyview._typing import BoolArray, IntArray, Matrix
 
 # How polars and pandas spell the types of columns that are text or time.
 _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
@@ -19,14 +22,25 @@ _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", 
 
 @dataclass(frozen=True)
 class Views:
-    """The same N samples described by V matrices, one row a sample."""
+    """The same N samples described by V matrices, one row a sample.
+
+    `present` (N, V) says which samples a view has; None where all have all. What an absent row
+    holds is finite and of no meaning.
+    """
 
     names: tuple[str, ...]
     matrices: tuple[Matrix, ...]
+    present: BoolArray | None = None
 
     @property
     def n_samples(self) -> int:
         return int(self.matrices[0].shape[0])
+
+    def samples_of(self, view: int) -> IntArray | None:
+        """Numbers of the samples that a view has; None for all."""
+        if self.present is None or self.present[:, view].all():
+            return None
+        return np.flatnonzero(self.present[:, view])
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -58,8 +72,10 @@ def _is_series(item: Any) -> bool:
     return hasattr(item, "to_frame")
 
 
-def views_from_tables(tables: Any) -> Views:
+def views_from_tables(tables: Any, present: Any = None) -> Views:
     """Check a collection of tables and give them names."""
+    if present is None:
+        present = getattr(tables, "present", None)
     tables = getattr(tables, "views", tables)
     if isinstance(tables, Mapping):
         named = {str(name): table for name, table in tables.items()}
@@ -71,10 +87,10 @@ def views_from_tables(tables: Any) -> Views:
         raise ValueError("got no views; expected at least one 2-D table")
     views = Views(tuple(named), tuple(_as_matrix(table, name) for name, table in named.items()))
     _check_same_rows(views)
-    return views
+    return _with_absent(views, present)
 
 
-def views_from_matrix(X: Matrix, widths: Any = None) -> Views:
+def views_from_matrix(X: Matrix, widths: Any = None, present: Any = None) -> Views:
     """Cut one checked matrix into views of the given widths, left to right."""
     if isinstance(X, csr_array):
         X = _canonical(X)
@@ -90,9 +106,7 @@ def views_from_matrix(X: Matrix, widths: Any = None) -> Views:
         ends = np.cumsum(widths)
         parts = tuple(X[:, end - width : end] for end, width in zip(ends, widths, strict=True))
         views = Views(tuple(f"view{v}" for v in range(len(parts))), parts)
-    for name, matrix in zip(views.names, views.matrices, strict=True):
-        _check_finite(matrix, name)
-    return views
+    return _with_absent(views, present)
 
 
 def _n_dims(table: Any) -> int:
@@ -119,7 +133,6 @@ def _as_matrix(table: Any, name: str) -> Matrix:
         raise ValueError(f"view '{name}' is not a table of numbers: {reason}") from error
     if issparse(matrix):
         matrix = _canonical(csr_array(matrix))
-    _check_finite(matrix, name)
     return matrix
 
 
@@ -143,25 +156,86 @@ def check_numbers(table: Any, label: str) -> None:
         text = str(kind)
         if getattr(kind, "kind", "") in tuple("mMUS") or text.startswith(_NO_NUMBERS):
             raise ValueError(f"{label} is not a table of numbers: it has values of type {text}")
-    if isinstance(table, np.ndarray) and table.dtype == object:
-        words = [value for value in table.ravel() if isinstance(value, str)]
+    for column in _object_columns(table):
+        words = [value for value in column if isinstance(value, str)]
         if words:
             raise ValueError(f"{label} is not a table of numbers: it has the text {words[0]!r}")
 
 
-def _check_finite(matrix: Matrix, name: str) -> None:
+def _object_columns(table: Any) -> Iterator[Any]:
+    """What may hold anything, text among it: an array of objects, or such columns of a frame."""
+    if isinstance(table, np.ndarray) and table.dtype == object:
+        yield table.ravel()
+    elif hasattr(table, "iloc"):
+        for number, kind in enumerate(table.dtypes):
+            if getattr(kind, "kind", "") == "O":
+                yield table.iloc[:, number]
+
+
+def _with_absent(views: Views, present: Any) -> Views:
+    """The same views with what they lack: what `present` says, and dense rows of NaN."""
+    shape = (views.n_samples, len(views.names))
+    given = np.ones(shape, dtype=bool) if present is None else _as_mask(present, shape)
+    found = given.copy()
+    matrices = []
+    for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
+        empty: Any = np.zeros(shape[0], dtype=bool)
+        if not isinstance(matrix, csr_array) and np.isnan(matrix[:, 0]).any():
+            empty = np.isnan(matrix).all(axis=1)
+        found[:, v] &= ~empty
+        _check_finite(matrix, name, found[:, v])
+        if not found[:, v].any():
+            raise ValueError(f"view '{name}' has none of the samples; expected some of them")
+        matrices.append(_finite_everywhere(matrix, found[:, v]))
+    nowhere = np.flatnonzero(~found.any(axis=1))
+    if len(nowhere):
+        listed = ", ".join(map(str, nowhere[:10])) + (", ..." if len(nowhere) > 10 else "")
+        raise ValueError(
+            f"{len(nowhere)} sample(s) are absent from all views: {listed}; expected every sample "
+            "in at least one view"
+        )
+    return Views(views.names, tuple(matrices), None if found.all() else found)
+
+
+def _finite_everywhere(matrix: Matrix, present: BoolArray) -> Matrix:
+    """Absent rows of zeros where they hold NaN or infinity; what is the user's stays as it is."""
+    values = matrix.data if isinstance(matrix, csr_array) else matrix[~present]
+    if np.isfinite(values).all():
+        return matrix
+    matrix = matrix.copy()
+    if isinstance(matrix, csr_array):
+        matrix.data[~np.isfinite(matrix.data)] = 0.0
+    else:
+        matrix[~present] = 0.0
+    return matrix
+
+
+def _as_mask(present: Any, shape: tuple[int, int]) -> BoolArray:
+    mask = np.asarray(present)
+    if mask.shape != shape or mask.dtype != bool:
+        raise ValueError(
+            f"present has shape {mask.shape} and type {mask.dtype}; expected {shape}, one row a "
+            "sample and one column a view, of True and False"
+        )
+    return mask
+
+
+def _check_finite(matrix: Matrix, name: str, present: BoolArray) -> None:
+    """What a view has must be finite; rows that it lacks are not looked at."""
     if isinstance(matrix, csr_array):
         bad = ~np.isfinite(matrix.data)
-        entries = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
-        places = np.stack(entries, axis=1)[bad]
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[bad]
+        places = np.stack([rows, matrix.indices[bad]], axis=1)
     else:
         places = np.argwhere(~np.isfinite(matrix))
+    places = places[present[places[:, 0]]]
     if len(places) == 0:
         return
     row, column = places[0]
     raise ValueError(
         f"view '{name}' contains NaN or infinity in {len(places)} place(s), the first in row "
-        f"{row}, column {column}; expected finite numbers"
+        f"{row}, column {column}; expected finite numbers, or a row of nothing but NaN for a "
+        "sample that the view lacks"
     )
 
 

@@ -80,12 +80,14 @@ def sparse_candidates(
     m: int,
     start: int,
     stop: int,
+    n: int,
 ) -> IntArray:
-    """The m other rows nearest to each of rows start..stop-1, for rows scale[i] x_i + shift[i].
+    """The m other rows, among the first n, nearest to each of rows start..stop-1, for rows
+    scale[i] x_i + shift[i].
 
-    `sums` are the row sums of scale[i] x_i; the matrix of the x_i comes by rows and by columns.
+    `sums` are the row sums of scale[i] x_i; the matrix of the x_i comes by rows, and its first n
+    rows by columns.
     """
-    n = len(sq_norms)
     out = np.empty((stop - start, m), np.int64)
     share = 32  # rows that take turns in one array of products
     for part in prange((stop - start + share - 1) // share):

@@ -17,7 +17,8 @@ from manyview._log import verbosity
 from manyview._run import Run
 from manyview._typing import Matrix
 from manyview.cluster_number import from_graphs
-from manyview.scaling import DenseRows, Rows, SparseRows, count_distinct, normalize_rows
+from manyview.methods._predicting import PredictsNew
+from manyview.scaling import DenseRows, Rows, SparseRows, count_distinct, view_rows
 from manyview.views import (
     Views,
     check_numbers,
@@ -27,7 +28,7 @@ from manyview.views import (
 )
 
 
-class MultiViewClusterer(ClusterMixin, BaseEstimator):
+class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
     """Base of all methods: parameters and input."""
 
     # Set by the subclasses' __init__.
@@ -36,6 +37,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     views: Any
     random_state: Any
     verbose: Any
+
+    # Whether a view may lack some of the samples.
+    _takes_absent = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -71,8 +75,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             yield run
             run.say("done")
         self.stage_seconds_ = run.seconds
+        self._seed = run.seed
 
-    def _read_views(self, X: Any) -> Views:
+    def _read_views(self, X: Any, present: Any = None) -> Views:
         """Check the input, whatever its form, and remember its layout."""
         if is_collection(X):
             if self.views is not None:
@@ -80,13 +85,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                     f"views={self.views!r} cuts one matrix into views, but X is already "
                     f"{len(X)} tables; expected one 2-D X, or views=None"
                 )
-            views = views_from_tables(X)
+            views = views_from_tables(X, present)
             self.n_features_in_ = sum(views.widths)
             if hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
         else:
             matrix = self._one_matrix(X)
-            views = views_from_matrix(csr_array(matrix) if issparse(matrix) else matrix, self.views)
+            matrix = csr_array(matrix) if issparse(matrix) else matrix
+            views = views_from_matrix(matrix, self.views, present)
         if views.n_samples < 2:
             raise ValueError(f"n_samples={views.n_samples}; expected at least 2 samples to cluster")
         if not self._finds_n_clusters and self.n_clusters > views.n_samples:
@@ -94,10 +100,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"n_clusters={self.n_clusters}, but there are {views.n_samples} samples; "
                 f"expected 1 to {views.n_samples}"
             )
+        self._check_complete(views)
         if self._takes_similarities():
             for name, matrix in zip(views.names, views.matrices, strict=True):
                 _check_similarities(matrix, name)
         self.view_names_ = views.names
+        self._views = views
         for name in ("cluster_number_", "neighbor_search_"):  # not every fit has them
             if hasattr(self, name):
                 delattr(self, name)
@@ -105,6 +113,22 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             # A plain int: a numpy integer of few bits would overflow in C + 1.
             self.n_clusters_ = int(self.n_clusters)
         return views
+
+    def _check_complete(self, views: Views) -> None:
+        if views.present is None or (self._takes_absent and not self._takes_similarities()):
+            return
+        lacking = int((~views.present).sum(axis=0).argmax())
+        count = int((~views.present[:, lacking]).sum())
+        expected = (
+            "empty rows and columns in precomputed graphs"
+            if self._takes_similarities()
+            else f"complete views for {type(self).__name__}, or AngularCIGMVC, CIGMVC, GBS or "
+            "SpectralAverage"
+        )
+        raise ValueError(
+            f"view '{views.names[lacking]}' lacks {count} of {views.n_samples} samples; expected "
+            + expected
+        )
 
     def _settle_n_clusters(self, graphs: Sequence[csr_array], run: Run) -> None:
         """Where n_clusters="auto": read it off the graphs of the views."""
@@ -134,15 +158,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _rows(self, matrix: Matrix, name: str) -> DenseRows | SparseRows:
         """A view's samples, normalised one by one."""
-        width = matrix.shape[1]
-        if self.normalize == "zscore" and width == 1:
-            raise ValueError(
-                f"view '{name}' has n_features=1, and z-scoring each sample over its features "
-                "leaves nothing of it; expected at least 2 columns, or normalize=None"
-            )
-        if self.normalize == "auto":
-            return normalize_rows(matrix, "zscore" if width > 2 else None)
-        return normalize_rows(matrix, self.normalize)
+        return view_rows(matrix, name, self.normalize)
 
 
 def _check_similarities(matrix: Matrix, name: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from manyview import _kernels
 from manyview._run import Run
-from manyview._typing import FloatArray
+from manyview._typing import BoolArray, FloatArray
 from manyview.filtered import LowEnd, cache_aligned
 from manyview.graphs import GraphStack
 from manyview.spectral import (
@@ -167,7 +167,8 @@ def fuse(
 
     A = S
     U = stack.mean()  # taken both ways
-    row_factors = n_views / np.maximum(stack.speaks().sum(axis=1), 1) if angular else None
+    # The views whose mean a row of U is drawn to.
+    counted = stack.speaks() if angular else stack.present
     spectrum = solve(U, None)
     F, variation = embed(U, spectrum)
     low_end = spectrum.low_end
@@ -178,9 +179,7 @@ def fuse(
     record(0)
     for number in range(1, max_iter + 1):
         alpha = view_weights(misfits)
-        U = unified_graph(
-            stack, A, F, alpha, lambda_, exact=updates == "exact", row_factors=row_factors
-        )
+        U = unified_graph(stack, A, F, alpha, lambda_, exact=updates == "exact", counted=counted)
         spectrum = solve(U, low_end)
         low_end = low_end if spectrum.low_end is None else spectrum.low_end
         too_few = spectrum.sum_c > tol
@@ -210,6 +209,14 @@ def fuse(
     return Fusion(U, A, alpha, F, spectrum, tuple(history), stop_reason)
 
 
+def row_scaling(counted: BoolArray | None, shares: FloatArray) -> FloatArray | None:
+    """What makes a weighted sum over all views a mean over those counted, row by row."""
+    if counted is None or counted.all():
+        return None
+    totals = counted @ shares
+    return np.where(counted.all(axis=1) | (totals == 0), 1.0, 1 / np.where(totals > 0, totals, 1))
+
+
 def pieces_of(stack: GraphStack, A: FloatArray) -> int:
     """Connected components of all that the consistent parts still have: U can't have fewer."""
     return count_components(stack.symmetric(A.max(axis=0)))
@@ -217,13 +224,18 @@ def pieces_of(stack: GraphStack, A: FloatArray) -> int:
 
 def starting_misfits(stack: GraphStack, U: FloatArray) -> FloatArray:
     """||(U + U') / 2 - S_v||_F^2 of every view; half of (j, i) may lie outside of the pattern."""
-    outside = float((U[stack.mirror < 0] ** 2).sum()) / 4
-    return squared_misfits(stack, (U + stack.transposed(U)) / 2, stack.weights) + outside
+    outside = np.where(stack.mirror < 0, U**2, 0.0) / 4
+    if stack.present is not None:
+        rows = np.bincount(stack.indices, outside, minlength=stack.n_samples)
+        lost = stack.over_samples(np.repeat(rows[:, None], len(stack.weights), axis=1))
+    else:
+        lost = np.full(len(stack.weights), outside.sum())
+    return squared_misfits(stack, (U + stack.transposed(U)) / 2, stack.weights) + lost
 
 
 def squared_misfits(stack: GraphStack, U: FloatArray, A: FloatArray) -> FloatArray:
-    """||U - A_v||_F^2 of every view."""
-    return np.asarray(_kernels.row_misfits(stack.indptr, U, A).sum(axis=0))
+    """||U - A_v||_F^2 of every view, over the samples that it has."""
+    return stack.over_samples(_kernels.row_misfits(stack.indptr, U, A))
 
 
 def embedding_variation(stack: GraphStack, U: FloatArray, F: FloatArray) -> float:
@@ -244,9 +256,13 @@ def unified_graph(
     lambda_: float,
     *,
     exact: bool,
-    row_factors: FloatArray | None = None,
+    counted: BoolArray | None = None,
 ) -> FloatArray:
-    """Equation 4, row by row: as published, or the exact minimiser of equation 3 in U."""
+    """Equation 4, row by row: as published, or the exact minimiser of equation 3 in U.
+
+    Of the objective's sum over views, only those `counted` for a sample (n_samples, V) take part
+    in its row; None for all.
+    """
     if exact:
         shares, pull = alpha / alpha.sum(), lambda_ / (2 * alpha.sum())
     else:
@@ -257,7 +273,7 @@ def unified_graph(
         padded = np.zeros((len(F), -16 * (-F.shape[1] // 16)), dtype=np.float32)
         padded[:, : F.shape[1]] = F
         F = cache_aligned(padded, np.float32)
-    return stack.unify(A, F, shares, pull, row_factors)
+    return stack.unify(A, F, shares, pull, row_scaling(counted, shares))
 
 
 def consistent_parts(

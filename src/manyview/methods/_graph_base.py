@@ -12,9 +12,9 @@ from scipy.sparse import csr_array
 
 from manyview._checks import check_choice, check_integer
 from manyview._run import Run
-from manyview._typing import IntArray
+from manyview._typing import BoolArray, IntArray
 from manyview.bridging import add_bridges, closest_bridges, union_pieces
-from manyview.graphs import WEIGHTINGS, complete_graph, given_graph, neighbor_graph
+from manyview.graphs import WEIGHTINGS, complete_graph, given_graph, neighbor_graph, spread_graph
 from manyview.methods._base import MultiViewClusterer
 from manyview.neighbors import SEARCHES, NeighborSearch, nearest
 from manyview.scaling import Rows
@@ -29,12 +29,14 @@ COMPLETE_LIMIT = 10_000
 class ViewGraphs:
     """One graph a view, and the pairs of samples that had to be joined (usually none).
 
-    `order` has the samples so that neighbours are near each other, where a search found one.
+    `order` has the samples so that neighbours are near each other, where a search found one;
+    `present` says which samples each view has, None for all.
     """
 
     graphs: tuple[csr_array, ...]
     bridges: IntArray
     order: IntArray | None = None
+    present: BoolArray | None = None
 
 
 class GraphClusterer(MultiViewClusterer):
@@ -87,13 +89,13 @@ class GraphClusterer(MultiViewClusterer):
         self._settle_n_clusters(graphs, run)
 
         def rows() -> list[Rows]:  # made again if they are needed: they can be large
-            named = zip(views.names, views.matrices, strict=True)
-            return [self._rows(matrix, name) for name, matrix in named]
+            return [self._rows(*view) for view in zip(views.matrices, views.names, strict=True)]
 
         one = f"graph of view '{views.names[0]}'"
         what = "graphs of the views together" if len(graphs) > 1 else one
-        joined = self._join(graphs, None if self._takes_similarities() else rows, what, run)
-        return replace(joined, order=order)
+        make_rows = None if self._takes_similarities() else rows
+        joined = self._join(graphs, make_rows, what, run, views.present)
+        return replace(joined, order=order, present=views.present)
 
     def _separate_graphs(self, views: Views, run: Run) -> tuple[list[csr_array], IntArray | None]:
         """The similarity graph of every view, and an order of the samples if one was found."""
@@ -102,8 +104,7 @@ class GraphClusterer(MultiViewClusterer):
             self._check_says_something(graphs, views.names, "it has no edges")
             return graphs, None
         self.neighbor_search_: list[NeighborSearch] = []
-        named = zip(views.names, views.matrices, strict=True)
-        made = [self._graph(self._rows(matrix, name), name, run) for name, matrix in named]
+        made = [self._graph_of(views, v, run) for v in range(len(views.names))]
         graphs = [graph for graph, _ in made]
         orders = [order for _, order in made if order is not None]
         self._check_says_something(graphs, views.names, _EQUALLY_FAR)
@@ -115,6 +116,18 @@ class GraphClusterer(MultiViewClusterer):
         for graph, name in zip(graphs, names, strict=True):
             if graph.nnz == 0:
                 warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=4)
+
+    def _graph_of(self, views: Views, v: int, run: Run) -> tuple[csr_array, IntArray | None]:
+        """A view's graph over all samples; those that it lacks have no edges."""
+        matrix, name, own = views.matrices[v], views.names[v], views.samples_of(v)
+        if own is None:
+            return self._graph(self._rows(matrix, name), name, run)
+        if len(own) < 3:  # nobody to be nearer to than to another
+            return csr_array((views.n_samples, views.n_samples)), None
+        graph, order = self._graph(self._rows(matrix[own], name), name, run)
+        if order is not None:
+            order = np.concatenate([own[order], np.setdiff1d(np.arange(views.n_samples), own)])
+        return spread_graph(graph, own, views.n_samples), order
 
     def _graph(self, rows: Rows, name: str, run: Run) -> tuple[csr_array, IntArray | None]:
         """The graph, and an order of the samples if the search came across a good one."""
@@ -150,6 +163,7 @@ class GraphClusterer(MultiViewClusterer):
         make_rows: Callable[[], list[Rows]] | None,
         what: str,
         run: Run,
+        present: BoolArray | None = None,
     ) -> ViewGraphs:
         """Bridge the union of the graphs if it has more components than clusters are wanted."""
         n_pieces, pieces = union_pieces(graphs)
@@ -163,16 +177,20 @@ class GraphClusterer(MultiViewClusterer):
             )
         rows = make_rows()
         self._check_distinct(rows)
+        with run.stage("bridges"):
+            run.say("joining %d pieces", n_pieces)
+            bridges = closest_bridges(pieces, rows, present)
         warnings.warn(
             f"the {what} {_have(what)} {n_pieces} connected components, more than "
             f"n_clusters={self._C}; joined them by their closest pairs of samples "
             "(see bridges_)",
             stacklevel=4,
         )
-        with run.stage("bridges"):
-            run.say("joining %d pieces", n_pieces)
-            bridges = closest_bridges(pieces, rows)
-        return ViewGraphs(tuple(add_bridges(graph, bridges) for graph in graphs), bridges.pairs)
+        bridged = [
+            add_bridges(graph, bridges if present is None else bridges.between(present[:, v]))
+            for v, graph in enumerate(graphs)
+        ]
+        return ViewGraphs(tuple(bridged), bridges.pairs)
 
 
 def _have(what: str) -> str:

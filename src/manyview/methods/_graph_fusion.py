@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from manyview._checks import check_choice, check_integer, check_real
-from manyview._typing import IntArray
+from manyview._typing import FloatArray, IntArray
 from manyview.graphs import GraphStack, stack_graphs
 from manyview.labels import in_order_of_first, kmeans_labels
 from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
 from manyview.methods._graph_base import GraphClusterer
+from manyview.voting import own_shares
 
 
 class GraphFusion(GraphClusterer):
@@ -21,6 +23,7 @@ class GraphFusion(GraphClusterer):
 
     # Whether the embedding is that of normalised spectral clustering.
     _angular = False
+    _takes_absent = True
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class GraphFusion(GraphClusterer):
         """The price of inconsistent parts; None where graphs are not split."""
         return None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, present: Any = None) -> Self:
         """Cluster the samples.
 
         Parameters
@@ -66,17 +69,20 @@ class GraphFusion(GraphClusterer):
             Views of the same samples in the same order: arrays, scipy sparse matrices, pandas or
             polars data frames. The keys of a dict name the views. One table is cut into views by
             the parameter `views`, or is a single view. With ``graph="precomputed"`` each table is
-            a square matrix of similarities.
+            a square matrix of similarities. A row of nothing but NaN is a sample that the view
+            lacks; it is clustered from the views that have it.
         y : ignored
+        present : boolean array of shape (n_samples, n_views), optional
+            False where a view lacks a sample, whatever its row holds.
 
         Returns
         -------
         self
         """
         with self._running() as run:
-            view_graphs = self._view_graphs(self._read_views(X), run)
+            view_graphs = self._view_graphs(self._read_views(X, present), run)
             with run.stage("fusion"):
-                stack = stack_graphs(view_graphs.graphs, view_graphs.order)
+                stack = stack_graphs(view_graphs.graphs, view_graphs.order, view_graphs.present)
                 fusion = fuse(
                     stack,
                     self._C,
@@ -98,6 +104,12 @@ class GraphFusion(GraphClusterer):
         self.bridges_ = view_graphs.bridges
         self._remember(stack, fusion)
         return self
+
+    @property
+    def confidence_(self) -> FloatArray:
+        """The share of each sample's neighbours, in all views, that are in its cluster."""
+        check_is_fitted(self)
+        return own_shares(self.view_graphs_, self.labels_, self._voting_weights(), self._trust())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -74,6 +74,9 @@ class SplitFusion(GraphFusion):
             apart.sum(axis=0), totals, out=np.full_like(totals, np.nan), where=totals > 0
         )
 
+    def _trust(self) -> FloatArray:
+        return np.asarray(np.nan_to_num(1 - self.sample_disagreement_, nan=0.0))
+
     def edge_disagreement(self, view: int | str) -> csr_array:
         """How much of every edge of a view's graph is inconsistent, from 0 to 1.
 

@@ -33,3 +33,5 @@ class SpectralAverage(SpectralBaseline):
     >>> SpectralAverage(5, random_state=0).fit_predict(data.views).shape
     (60,)
     """
+
+    _takes_absent = True

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from manyview._run import Run
+from manyview._typing import FloatArray
 from manyview.methods._graph_base import ViewGraphs
 from manyview.methods._shared_docs import shared_docs
 from manyview.methods._spectral_baseline import SpectralBaseline
@@ -81,4 +84,8 @@ class SpectralView(SpectralBaseline):
                 f"view={self.view!r}; expected one of {names} or a number from 0 to "
                 f"{len(names) - 1}"
             )
+        self._chosen = v
         return self._view_graphs(Views((names[v],), (views.matrices[v],)), run)
+
+    def _voting_weights(self) -> FloatArray:
+        return np.asarray(np.arange(len(self._views.names)) == self._chosen, dtype=np.float64)

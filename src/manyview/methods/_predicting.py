@@ -1,0 +1,151 @@
+"""What a fitted estimator says about samples that it was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from manyview._typing import FloatArray, IntArray
+from manyview._version import __version__
+from manyview.model import ClusterModel, KnownView, Prediction
+from manyview.views import Views, check_numbers, is_collection, views_from_matrix
+
+
+def _has_features(estimator: Any) -> bool:
+    """Similarities between known samples tell nothing about new ones."""
+    if estimator._takes_similarities():
+        raise AttributeError(
+            f"{type(estimator).__name__} was given similarities, not features, and can't compare "
+            "new samples with those it was fitted to"
+        )
+    return True
+
+
+class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Labels and embedding of new samples, by the votes of their nearest known ones."""
+
+    # Neighbours that vote where the method has no number of its own.
+    _auto_neighbors = 15
+
+    labels_: IntArray
+    embedding_: FloatArray
+    _views: Views
+    _seed: int
+
+    @available_if(_has_features)
+    def predict(self, X: Any, *, present: Any = None) -> IntArray:
+        """Put new samples into the clusters that their nearest known samples are in.
+
+        In every view the nearest samples vote, by how close they are, by the weight of the view,
+        and by how much the other views agree with their edges.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            A dict may lack views, and rows of NaN are samples that a view lacks.
+        present : boolean array of shape (n_samples, n_views), optional
+            False where a view lacks a sample.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Numbers of clusters, as in `labels_`.
+        """
+        prediction: Prediction = self.predict_with_shares(X, present=present)
+        return prediction.labels
+
+    @available_if(_has_features)
+    def predict_with_shares(self, X: Any, *, present: Any = None) -> Prediction:
+        """As `predict`, with the share of the votes for every cluster and a confidence."""
+        check_is_fitted(self)
+        model: ClusterModel = self.to_model()
+        return model.predict_views(self._new_views(model, X, present))
+
+    @available_if(_has_features)
+    def transform(self, X: Any, *, present: Any = None) -> FloatArray:
+        """The embedding of samples: the mean of their nearest known samples' `embedding_`.
+
+        Also for the samples it was fitted to, each of which is then its own nearest.
+        """
+        check_is_fitted(self)
+        model: ClusterModel = self.to_model()
+        return model.mean_of_voters(self._new_views(model, X, present), self.embedding_)
+
+    @available_if(_has_features)
+    def to_model(self, features: Sequence[tuple[str, ...] | None] | None = None) -> ClusterModel:
+        """What is needed to label new samples: can be saved to a file, and loaded without this
+        estimator.
+
+        Parameters
+        ----------
+        features : names of the columns of every view, optional
+        """
+        check_is_fitted(self)
+        views, trust = self._views, self._trust()
+        known = [
+            self._known_view(v, trust[:, v], None if features is None else features[v])
+            for v in range(len(views.names))
+        ]
+        params = {name: value for name, value in self.get_params().items() if _is_plain(value)}
+        return ClusterModel(
+            views=tuple(known),
+            labels=self.labels_,
+            n_neighbors=self._n_voters(),
+            normalize=self.normalize,
+            neighbor_search=getattr(self, "neighbor_search", "auto"),
+            seed=self._seed,
+            about={"method": type(self).__name__, "version": __version__, "parameters": params},
+        )
+
+    def _known_view(self, v: int, trust: FloatArray, features: tuple[str, ...] | None) -> KnownView:
+        views, own = self._views, self._views.samples_of(v)
+        matrix = views.matrices[v]
+        return KnownView(
+            name=views.names[v],
+            matrix=matrix if own is None else matrix[own],
+            samples=own,
+            weight=float(self._voting_weights()[v]),
+            trust=trust if own is None else trust[own],
+            features=features,
+        )
+
+    def _voting_weights(self) -> FloatArray:
+        """How much each view counts."""
+        n_views = len(self._views.names)
+        weights = getattr(self, "view_weights_", np.ones(n_views))
+        return np.asarray(weights / weights.sum())
+
+    def _trust(self) -> FloatArray:
+        """(n_samples, n_views): how much of a sample's edges the other views agree with."""
+        return np.ones((len(self.labels_), len(self._views.names)))
+
+    def _n_voters(self) -> int:
+        k = getattr(self, "n_neighbors", "auto")
+        return self._auto_neighbors if isinstance(k, str) else int(k)
+
+    def _new_views(self, model: ClusterModel, X: Any, present: Any) -> Views:
+        """New samples, checked; one matrix is cut as the one that was fitted."""
+        if is_collection(X):
+            return model.complete(X, present)
+        check_numbers(X, "X")
+        matrix = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False,
+            reset=False,
+        )  # fmt: skip
+        matrix = csr_array(matrix) if issparse(matrix) else matrix
+        return model.in_order(views_from_matrix(matrix, self.views, present))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+
+def _is_plain(value: Any) -> bool:
+    """What JSON can hold."""
+    return value is None or isinstance(value, str | bool | int | float)
