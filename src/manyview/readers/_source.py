@@ -1,0 +1,86 @@
+"""What the readers share: what was asked for, and how trouble is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from manyview._typing import Matrix
+
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked of all files."""
+
+    id_column: str | None = None
+    drop_non_numeric: bool = False
+    transpose: bool = False
+
+
+@contextmanager
+def readable(path: Path, kind: str, *errors: type[Exception]) -> Iterator[None]:
+    """Turn what a library raises on a damaged file into one line that names the file."""
+    try:
+        yield
+    except MemoryError as error:
+        # A damaged header may ask for any amount, so this can be either.
+        raise ValueError(f"{path}: {kind} file needs more memory than there is") from error
+    except errors as error:
+        damaged(path, kind, error)
+
+
+def damaged(path: Path, kind: str, error: Exception) -> NoReturn:
+    lines = str(error).splitlines() or [type(error).__name__]
+    message = f"{path}: not a readable {kind} file, damaged or cut short ({lines[0]})"
+    raise ValueError(message) from error
+
+
+def as_matrix(value: Any, label: str, *, transpose: bool = False) -> Matrix:
+    """A 2-D array of any numeric type as float64, rows contiguous."""
+    dtype = value.dtype
+    if dtype.kind not in "buif":
+        raise ValueError(f"{label} holds values of type {dtype}; expected real numbers")
+    if value.ndim != 2 or 0 in value.shape:
+        raise ValueError(f"{label} has shape {tuple(value.shape)}; expected rows and columns")
+    if issparse(value):
+        return _as_csr(value, label, transpose)
+    with np.errstate(over="ignore"):  # longer floats may become infinite, which is found later
+        return np.ascontiguousarray(value.T if transpose else value, dtype=np.float64)
+
+
+def _as_csr(value: Any, label: str, transpose: bool) -> csr_array:
+    if hasattr(value, "check_format"):
+        # Compiled loops trust the indices, and these are a stranger's.
+        try:
+            value.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"{label} is not a valid sparse matrix: {error}") from error
+    matrix = csr_array(value.T if transpose else value, dtype=np.float64)
+    matrix.sum_duplicates()
+    return matrix
+
+
+def plain_ids(ids: Sequence[str]) -> tuple[str, ...]:
+    """Ids as text, where a column of whole numbers may have been written as 1.0, 2.0, ..."""
+    ids = [sample.strip() for sample in ids]
+    if any("." in sample for sample in ids) and all(_WHOLE.fullmatch(sample) for sample in ids):
+        return tuple(sample.partition(".")[0] for sample in ids)
+    return tuple(ids)
+
+
+def id_text(value: Any) -> str:
+    """One id as text: 1, 1.0 and "1" are the same sample."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
