@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         SpectralConcat,
         SpectralView,
     )
+    from manyview.model_file import load_model, save_model
+    from manyview.result import ClusterResult, cluster
     from manyview.suggest import suggest_n_clusters
 
 _METHODS = (
@@ -36,6 +38,13 @@ _METHODS = (
     "SpectralConcat",
     "SpectralView",
 )
+_ELSEWHERE = {
+    "ClusterResult": "result",
+    "cluster": "result",
+    "load_model": "model_file",
+    "save_model": "model_file",
+    "suggest_n_clusters": "suggest",
+}
 _MODULES = ("datasets", "metrics", "plotting")
 
 __all__ = [
@@ -45,14 +54,18 @@ __all__ = [
     "MGL",
     "MSC",
     "AngularCIGMVC",
+    "ClusterResult",
     "CoregSC",
     "SpectralAverage",
     "SpectralConcat",
     "SpectralView",
     "__version__",
+    "cluster",
     "datasets",
+    "load_model",
     "metrics",
     "plotting",
+    "save_model",
     "suggest_n_clusters",
 ]
 
@@ -60,8 +73,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _METHODS:
         return getattr(import_module("manyview.methods"), name)
-    if name == "suggest_n_clusters":
-        return import_module("manyview.suggest").suggest_n_clusters
+    if name in _ELSEWHERE:
+        return getattr(import_module(f"manyview.{_ELSEWHERE[name]}"), name)
     if name in _MODULES:
         return import_module(f"manyview.{name}")
     raise AttributeError(f"module 'manyview' has no attribute {name!r}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -30,3 +32,46 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except BaseException:
         os.unlink(draft)
         raise
+
+
+def check_free(folder: Path, names: Iterable[str], *, force: bool) -> None:
+    """Raise if files could not be written to a folder, or, without `force`, are there already."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file; expected a folder, or nothing yet")
+    taken = [name for name in names if (folder / name).exists()]
+    if taken and not force:
+        raise FileExistsError(
+            f"{folder / taken[0]} exists already; expected another --output, or --force to write "
+            "over it"
+        )
+    for name in taken:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(f"{folder / name} is a folder; expected a file, or none yet")
+    parent = next(place for place in (folder, *folder.absolute().parents) if place.is_dir())
+    with tempfile.TemporaryFile(dir=parent):
+        pass
+
+
+def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files whole, and all of them or none.
+
+    They are made in a folder beside the one they are for. Where that is not there yet, the one
+    becomes the other in a single step; else every file is put in its place when all are ready.
+    """
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".tmp"))
+    try:
+        for name, content in files.items():
+            with (draft / name).open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+        if folder.exists():
+            for name in files:
+                os.replace(draft / name, folder / name)
+        else:
+            os.chmod(draft, 0o755)  # mkdtemp's 0700 would keep others from reading
+            os.rename(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)  # gone already where it became the folder

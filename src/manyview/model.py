@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, vstack
 from manyview._typing import FloatArray, IntArray, Matrix
 from manyview.neighbors import nearest_known
 from manyview.scaling import view_rows
+from manyview.tables import AlignedTables
 from manyview.views import Views, views_from_tables
 from manyview.voting import closeness, vote_shares
 
@@ -150,6 +151,22 @@ class ClusterModel:
             columns, weights = columns[:, :-1], closeness(distances)
         return _vote_matrix(columns, weights, view.samples, own, (new.n_samples, n))
 
+    def match(self, tables: AlignedTables) -> AlignedTables:
+        """Tables with their columns in the order of the known views', by the names of both."""
+        known = {view.name: view for view in self.views}
+        foreign = [name for name in tables.views if name not in known]
+        if foreign:
+            raise ValueError(
+                f"view '{foreign[0]}'; expected some of {', '.join(self.names)} (NAME=FILE names "
+                "a view)"
+            )
+        views, features = {}, {}
+        for name, matrix in tables.views.items():
+            columns = _matched(name, tables.features[name], known[name].features)
+            views[name] = matrix if columns is None else matrix[:, columns]
+            features[name] = tuple(known[name].features or tables.features[name])
+        return replace(tables, views=views, features=features)
+
     def complete(self, tables: Any, present: Any) -> Views:
         """New tables as one record of all views; those left out of a dict have no sample."""
         if present is None:
@@ -192,6 +209,23 @@ class ClusterModel:
             columns.append(has[:, place])
         present = np.column_stack(columns)
         return Views(self.names, tuple(matrices), None if present.all() else present)
+
+
+def _matched(name: str, columns: tuple[str, ...], known: tuple[str, ...] | None) -> IntArray | None:
+    """Which columns to take, in the order of the known ones; None for all as they are.
+
+    Columns that only have numbers for names are taken as they come.
+    """
+    if known is None or columns == known or columns == tuple(map(str, range(len(columns)))):
+        return None
+    place = {column: number for number, column in enumerate(columns)}
+    lacking = [column for column in known if column not in place]
+    if lacking:
+        raise ValueError(
+            f"view '{name}' lacks {len(lacking)} of {len(known)} columns that the model knows, "
+            f"the first is {lacking[0]!r}; expected all of them"
+        )
+    return np.array([place[column] for column in known], dtype=np.intp)
 
 
 def _as_known(matrix: Matrix, known: Matrix) -> Matrix:

@@ -33,6 +33,11 @@ _DATE = (2000, 1, 1, 0, 0, 0)  # the same model makes the same file
 
 def save_model(model: ClusterModel, path: str | Path) -> None:
     """Write a model file, whole or not at all."""
+    write_whole(Path(path), model_bytes(model))
+
+
+def model_bytes(model: ClusterModel) -> bytes:
+    """The content of a model file."""
     arrays: dict[str, Any] = {"labels": model.labels}
     views = []
     for v, view in enumerate(model.views):
@@ -61,7 +66,7 @@ def save_model(model: ClusterModel, path: str | Path) -> None:
     }
     members = {_MANIFEST: json.dumps(manifest, indent=1, ensure_ascii=False).encode()}
     members |= {f"{name}.npy": _npy_bytes(array) for name, array in arrays.items()}
-    write_whole(Path(path), _zip(members))
+    return _zip(members)
 
 
 def load_model(path: str | Path) -> ClusterModel:

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from manyview._checks import check_choice, check_integer, check_real
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import IntArray
 from manyview.graphs import GraphStack, stack_graphs
 from manyview.labels import in_order_of_first, kmeans_labels
 from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
 from manyview.methods._graph_base import GraphClusterer
-from manyview.voting import own_shares
 
 
 class GraphFusion(GraphClusterer):
@@ -104,12 +102,6 @@ class GraphFusion(GraphClusterer):
         self.bridges_ = view_graphs.bridges
         self._remember(stack, fusion)
         return self
-
-    @property
-    def confidence_(self) -> FloatArray:
-        """The share of each sample's neighbours, in all views, that are in its cluster."""
-        check_is_fitted(self)
-        return own_shares(self.view_graphs_, self.labels_, self._voting_weights(), self._trust())
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -15,6 +15,7 @@ from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.model import ClusterModel, KnownView, Prediction
 from manyview.views import Views, check_numbers, is_collection, views_from_matrix
+from manyview.voting import own_shares
 
 
 def _has_features(estimator: Any) -> bool:
@@ -102,6 +103,18 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             seed=self._seed,
             about={"method": type(self).__name__, "version": __version__, "parameters": params},
         )
+
+    @property
+    def confidence_(self) -> FloatArray:
+        """The share of each sample's neighbours, in all views, that are in its cluster.
+
+        Votes as in `predict`; NaN for a sample that no view says anything about.
+        """
+        check_is_fitted(self)
+        graphs = getattr(self, "view_graphs_", [])
+        if len(graphs) != len(self._views.names):
+            raise AttributeError(f"{type(self).__name__} has no graph of every view to tell it by")
+        return own_shares(graphs, self.labels_, self._voting_weights(), self._trust())
 
     def _known_view(self, v: int, trust: FloatArray, features: tuple[str, ...] | None) -> KnownView:
         views, own = self._views, self._views.samples_of(v)

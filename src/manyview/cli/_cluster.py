@@ -1,0 +1,111 @@
+"""``manyview cluster``"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import warnings
+from pathlib import Path
+from typing import Any
+
+from manyview.cli._inputs import add_input_options, input_words, read_tables
+from manyview.cli._terminal import activity, print_path, print_table, warn
+
+_METHODS = ("angular", "cigmvc", "gbs", "average", "mgl", "mcgl")
+_OUTPUTS = ("labels.csv", "summary.json", "report.html")
+
+
+def add_cluster_options(parser: argparse.ArgumentParser) -> None:
+    add_input_options(parser)
+    parser.add_argument(
+        "--clusters", default="auto", metavar="N",
+        help="number of clusters, or 'auto' to read it off the data (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--output", type=Path, default=Path("manyview-clusters"), metavar="DIR",
+        help="folder for labels.csv, summary.json and report.html (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--force", action="store_true", help="write over files that are in that folder already"
+    )
+    parser.add_argument(
+        "--save-model", action="store_true", help="write model.zip too, for 'manyview predict'"
+    )
+    parser.add_argument(
+        "--method", default="angular", choices=_METHODS, help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--neighbors", default="auto", metavar="K", help="neighbours in each view's graph"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+
+
+def cluster(options: argparse.Namespace) -> None:
+    """Cluster the samples that are described by several tables, and write labels, a summary and a
+    report page."""
+    from manyview._checks import check_integer
+    from manyview._files import check_free, write_all
+    from manyview.result import cluster as cluster_data
+
+    n_clusters = _number_or_auto("--clusters", options.clusters)
+    neighbors = _number_or_auto("--neighbors", options.neighbors)
+    check_integer("seed", options.seed, 0, 2**32 - 1)
+    names = [*_OUTPUTS, *(["model.zip"] if options.save_model else [])]
+    check_free(options.output, names, force=options.force)  # better now than after the work
+    with activity() as show:
+        show("reading")
+        tables = read_tables(options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said below, each on a line
+            result = cluster_data(
+                tables, n_clusters, method=options.method, n_neighbors=neighbors,
+                random_state=options.seed,
+            )  # fmt: skip
+        show("writing the report")
+        files = result.files(_command_line(options), model=options.save_model)
+        write_all(options.output, files)
+    for text in result.warnings:
+        warn(text)
+    _print_summary(result, options.output)
+
+
+def _number_or_auto(flag: str, text: str) -> int | str:
+    if text == "auto":
+        return text
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise ValueError(f"{flag} {text}; expected a number of at least 1, or auto")
+    return number
+
+
+def _command_line(options: argparse.Namespace) -> str:
+    """The command that does the same again."""
+    words = ["manyview", "cluster", *input_words(options), "--clusters", options.clusters]
+    words += ["--method", options.method, "--neighbors", options.neighbors]
+    words += ["--seed", str(options.seed), "--output", str(options.output)]
+    words += ["--save-model"] if options.save_model else []
+    return shlex.join(words)
+
+
+def _print_summary(result: Any, folder: Path) -> None:
+    summary = result.summary()
+    rows = [
+        [
+            view["name"],
+            f"{view['n_samples']:,}",
+            f"{view['n_features']:,}",
+            f"{view['weight']:.3f}",
+            "" if view["disagreement"] is None else f"{view['disagreement']:.3f}",
+        ]
+        for view in summary["views"]
+    ]
+    sizes = summary["cluster_sizes"]
+    shown = ", ".join(f"{size:,}" for size in sizes[:20]) + (", ..." if len(sizes) > 20 else "")
+    title = f"{summary['n_samples']:,} samples in {summary['n_clusters']} clusters"
+    columns = ("view", "samples", "features", "weight", "disagreement")
+    print_table(title, columns, rows, 1, f"Samples in each cluster: {shown}")
+    print_path("Labels", folder / "labels.csv")
+    print_path("Report", folder / "report.html")

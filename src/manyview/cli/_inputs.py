@@ -1,0 +1,48 @@
+"""The arguments of commands that read users' tables."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "views", nargs="+", metavar="VIEW",
+        help="a file, or NAME=FILE to name the view: .csv, .tsv, .parquet, .npy, .npz, .mat, .mtx, "
+        ".h5ad or .h5mu; FILE:KEY takes one array of several",
+    )  # fmt: skip
+    parser.add_argument(
+        "--id", dest="id_column", metavar="COLUMN",
+        help="column that names the samples: rows of all files are joined by it, in any order, and "
+        "samples may be missing from some",
+    )  # fmt: skip
+    parser.add_argument(
+        "--drop-non-numeric", action="store_true", help="leave out columns that are not numbers"
+    )
+    parser.add_argument(
+        "--transpose", action="store_true",
+        help=".npy, .npz, .mat and .mtx files have samples in columns",
+    )  # fmt: skip
+
+
+def read_tables(options: argparse.Namespace) -> Any:
+    from manyview.readers import read_views
+    from manyview.tables import align
+
+    tables = read_views(
+        options.views,
+        id_column=options.id_column,
+        drop_non_numeric=options.drop_non_numeric,
+        transpose=options.transpose,
+    )
+    return align(tables)
+
+
+def input_words(options: argparse.Namespace) -> list[str]:
+    """The same arguments again."""
+    words = list(options.views)
+    words += ["--id", options.id_column] if options.id_column else []
+    words += ["--drop-non-numeric"] if options.drop_non_numeric else []
+    words += ["--transpose"] if options.transpose else []
+    return words

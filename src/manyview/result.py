@@ -1,0 +1,354 @@
+"""One call from data to a clustering, and what can be done with it afterwards."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manyview._checks import check_choice
+from manyview._files import write_whole
+from manyview._typing import FloatArray, IntArray
+from manyview._version import __version__
+from manyview.containers import tables_of
+from manyview.effects import feature_effects
+from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, SpectralAverage
+from manyview.model import ClusterModel
+from manyview.model_file import model_bytes
+from manyview.tables import AlignedTables
+
+#: Methods on graphs, by the names that `cluster` and the command line know them by.
+METHODS: dict[str, Any] = {
+    "angular": AngularCIGMVC,
+    "cigmvc": CIGMVC,
+    "gbs": GBS,
+    "average": SpectralAverage,
+    "mgl": MGL,
+    "mcgl": MCGL,
+}
+
+
+def cluster(
+    data: Any,
+    n_clusters: int | str = "auto",
+    *,
+    method: str = "angular",
+    views: Sequence[str] | None = None,
+    present: Any = None,
+    add_to_obs: str | None = None,
+    random_state: int | None = 0,
+    **options: Any,
+) -> ClusterResult:
+    """Cluster samples that come in several views.
+
+    Parameters
+    ----------
+    data : MuData, AnnData, dict, list or tuple of tables
+        Modalities of a MuData are its views, with whatever cells each has. Data frames of pandas
+        with an index of their own are joined by it, so that samples may be in any order or be
+        missing; other tables have the same samples in the same order, rows of NaN where a view
+        lacks one.
+    n_clusters : int or "auto", default="auto"
+        "auto" reads it off the graphs of the views.
+    method : {"angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}, default="angular"
+    views : names of the views to take, optional
+        Of an AnnData "X", names of layers or of obsm; by default "X" alone.
+    present : boolean array of shape (n_samples, n_views), optional
+        False where a view lacks a sample.
+    add_to_obs : str, optional
+        Of MuData and AnnData: a column of `obs` to write the clusters to.
+    random_state : int or None, default=0
+    **options
+        Other parameters of the method, as ``n_neighbors=20``.
+
+    Returns
+    -------
+    ClusterResult
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3)
+    >>> result.labels.shape
+    (90,)
+    """
+    check_choice("method", method, tuple(METHODS))
+    if add_to_obs is not None and not hasattr(data, "obs_names"):
+        raise ValueError(
+            f"add_to_obs={add_to_obs!r} with {type(data).__name__}; expected MuData or AnnData"
+        )
+    tables = tables_of(data, views, present)
+    estimator = METHODS[method](n_clusters, random_state=random_state, **options)
+    started = time.perf_counter()
+    with _heard_warnings() as heard:
+        estimator.fit(tables)
+    seconds = time.perf_counter() - started
+    result = ClusterResult(tables, estimator, method, seconds, tuple(heard))
+    if add_to_obs is not None:
+        result.add_to_obs(data, add_to_obs)
+    return result
+
+
+@contextmanager
+def _heard_warnings() -> Iterator[list[str]]:
+    """Keep the texts of warnings, and let them go on to whoever listens."""
+    heard: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield heard
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            heard.append(str(warning.message))
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+@dataclass(frozen=True)
+class ClusterResult:
+    """A clustering of samples in several views.
+
+    Attributes
+    ----------
+    tables : AlignedTables
+        The views as they were clustered, with ids and names of features.
+    estimator : the fitted estimator, with everything it learned
+    method : str
+    seconds : float
+        Time of the fit.
+    warnings : tuple of str
+        What the fit had to warn of.
+    """
+
+    tables: AlignedTables
+    estimator: Any
+    method: str
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> IntArray:
+        """Clusters from 0, in the order of their first samples."""
+        return np.asarray(self.estimator.labels_)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.tables.ids
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.estimator.n_clusters_)
+
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        return tuple(self.tables.views)
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The share of each sample's neighbours, in all views, that are in its cluster."""
+        return np.asarray(self.estimator.confidence_)
+
+    @property
+    def disagreement(self) -> FloatArray | None:
+        """(n_samples, n_views): how much of what a view says the others do not; None for methods
+        that do not split graphs."""
+        return getattr(self.estimator, "sample_disagreement_", None)
+
+    @property
+    def view_weights(self) -> FloatArray:
+        """How much each view counts; they sum to 1."""
+        return np.asarray(self.estimator._voting_weights())
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """What there is about each sample, by the name of the column."""
+        found: dict[str, Sequence[Any]] = {
+            "cluster": self.labels,  # type: ignore[dict-item]
+            "confidence": self.confidence,  # type: ignore[dict-item]
+        }
+        if self.disagreement is not None:
+            for name, values in zip(self.view_names, self.disagreement.T, strict=True):
+                found[f"disagreement_{name}"] = values
+        return found
+
+    def to_frame(self) -> Any:
+        """A pandas data frame: a row a sample, by id; cluster, confidence, disagreements."""
+        pd = _pandas()
+        return pd.DataFrame(self.columns(), index=pd.Index(self.ids, name="id"))
+
+    def to_csv(self) -> str:
+        """The same as text; nothing where a view has nothing to say about a sample."""
+        columns = self.columns()
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["id", *columns])
+        for sample, *values in zip(self.ids, *columns.values(), strict=True):
+            writer.writerow([sample, *(_text(value) for value in values)])
+        return stream.getvalue()
+
+    def summary(self, command: str | None = None) -> dict[str, Any]:
+        """What was done and found, in what JSON can hold."""
+        estimator, views = self.estimator, []
+        disagreements = getattr(estimator, "view_disagreement_", [None] * len(self.view_names))
+        for v, (name, matrix) in enumerate(self.tables.views.items()):
+            views.append(
+                {
+                    "name": name,
+                    "n_samples": int(self.tables.present[:, v].sum()),
+                    "n_features": int(matrix.shape[1]),
+                    "weight": float(self.view_weights[v]),
+                    "disagreement": _number(disagreements[v]),
+                }
+            )
+        return {
+            "manyview": __version__,
+            "command": command,
+            "method": self.method,
+            "parameters": estimator.to_model().about["parameters"],
+            "n_samples": len(self.ids),
+            "n_clusters": self.n_clusters,
+            "n_clusters_suggested": hasattr(estimator, "cluster_number_"),
+            "cluster_sizes": np.bincount(self.labels, minlength=self.n_clusters).tolist(),
+            "mean_confidence": _number(np.nanmean(self.confidence)),
+            "views": views,
+            "converged": bool(getattr(estimator, "converged_", True)),
+            "stop_reason": getattr(estimator, "stop_reason_", None),
+            "rounds": int(getattr(estimator, "n_iter_", 0)),
+            "seconds": round(self.seconds, 3),
+            "stage_seconds": {
+                name: round(value, 3) for name, value in estimator.stage_seconds_.items()
+            },
+            "warnings": list(self.warnings),
+        }
+
+    def report(self, path: str | Path, *, title: str = "", command: str | None = None) -> Path:
+        """Write a page about the clustering: one HTML file that needs no network."""
+        path = Path(path)
+        write_whole(path, self.report_html(title=title, command=command))
+        return path
+
+    def report_html(self, *, title: str = "", command: str | None = None) -> str:
+        """The text of that page."""
+        from manyview.report import render_clusters
+
+        seed = self.estimator.random_state
+        contents = self._contents(title, command)
+        return render_clusters(contents, random_state=seed if isinstance(seed, int) else 0)
+
+    def model(self) -> ClusterModel:
+        """What labels new samples: has `predict` and can be saved."""
+        features = [self.tables.features[name] for name in self.view_names]
+        model: ClusterModel = self.estimator.to_model(features)
+        return model
+
+    def save_model(self, path: str | Path) -> None:
+        """Write what labels new samples to a file; `manyview.load_model` reads it."""
+        write_whole(Path(path), model_bytes(self.model()))
+
+    def files(self, command: str | None = None, *, model: bool = False) -> dict[str, bytes]:
+        """What the command line writes, by name."""
+        summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
+        found = {
+            "labels.csv": self.to_csv().encode(),
+            "summary.json": summary.encode(),
+            "report.html": self.report_html(command=command).encode(),
+        }
+        return found | ({"model.zip": model_bytes(self.model())} if model else {})
+
+    def add_to_obs(self, data: Any, column: str = "manyview") -> None:
+        """Write the clusters to a column of `obs` of the MuData or AnnData they came from."""
+        pd = _pandas()
+        clusters = dict(zip(self.ids, self.labels.tolist(), strict=True))
+        found = [clusters.get(str(name)) for name in data.obs_names]
+        data.obs[column] = pd.Categorical(found, categories=range(self.n_clusters))
+
+    def _contents(self, title: str, command: str | None) -> Any:
+        from manyview.report import ReportContents, ViewContents
+
+        estimator, disagreement = self.estimator, self.disagreement
+        views = []
+        for v, (name, matrix) in enumerate(self.tables.views.items()):
+            has = self.tables.present[:, v]
+            effects = feature_effects(
+                matrix, self.tables.features[name], self.labels, self.n_clusters, has
+            )
+            views.append(
+                ViewContents(
+                    name=name,
+                    n_present=int(has.sum()),
+                    n_features=int(matrix.shape[1]),
+                    weight=float(self.view_weights[v]),
+                    graph=estimator.view_graphs_[v],
+                    disagreement=None if disagreement is None else disagreement[:, v],
+                    mean_disagreement=None
+                    if disagreement is None
+                    else _number(estimator.view_disagreement_[v]),
+                    effects=effects,
+                )
+            )
+        return ReportContents(
+            title=title or f"{self.n_clusters} clusters of {len(self.ids):,} samples",
+            settings=self._settings(),
+            command=command,
+            ids=self.ids,
+            labels=self.labels,
+            confidence=self.confidence,
+            unified_graph=getattr(estimator, "unified_graph_", None),
+            views=views,
+            history=getattr(estimator, "history_", ()),
+            warnings=self.warnings,
+        )
+
+    def _settings(self) -> Mapping[str, str]:
+        estimator = self.estimator
+        suggested = " (suggested by the graphs)" if hasattr(estimator, "cluster_number_") else ""
+        missing = int((~self.tables.present).sum())
+        settings = {
+            "method": type(estimator).__name__,
+            "samples": f"{len(self.ids):,}",
+            "clusters": f"{self.n_clusters}{suggested}",
+            "neighbours": str(estimator._n_voters()),
+            "seed": str(estimator.random_state),
+            "fit": f"{self.seconds:.1f} s",
+        }
+        if missing:
+            settings["missing"] = f"{missing:,} of {self.tables.present.size:,} samples in views"
+        if hasattr(estimator, "stop_reason_"):
+            settings["rounds"] = f"{estimator.n_iter_} ({_STOPS[estimator.stop_reason_]})"
+        return settings
+
+
+_STOPS = {
+    "components": "the unified graph fell into the clusters",
+    "eigenvalues": "by its eigenvalues; faint links were left",
+    "too_many": "the graph fell into more pieces than that",
+    "max_iter": "as many as allowed",
+    "lambda_limit": "no change would have come any more",
+}
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("data frames need pandas: pip install pandas") from error
+    return pd
+
+
+def _text(value: Any) -> str:
+    """A number for a file: six digits will do, nothing for NaN."""
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.6g}"
+    return str(value)
+
+
+def _number(value: Any) -> float | None:
+    """What JSON takes for a number."""
+    return None if value is None or not np.isfinite(value) else float(value)
