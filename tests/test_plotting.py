@@ -1,8 +1,12 @@
+from types import SimpleNamespace
+
 import matplotlib as mpl
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from manyview import CIGMVC, GBS, datasets, plotting
+from manyview.report import FeatureEffect
 
 mpl.use("Agg")
 
@@ -68,3 +72,87 @@ def test_many_clusters_get_different_colours(ax):
     labels = np.arange(40)
     plotting.plot_samples(np.random.default_rng(0).random((40, 2)), labels, ax)
     assert len(np.unique(ax.collections[0].get_facecolors(), axis=0)) == 40
+
+
+def test_map_of_some_is_as_large_as_asked_for(models):
+    model = models["CI-GMVC"]
+    shown = np.arange(0, 120, 3)
+    coordinates = plotting.map_graphs(model.view_graphs_, 3, shown)
+    assert coordinates.shape == (40, 2)
+    labels = model.labels_[shown]
+    distances = np.linalg.norm(coordinates[:, None] - coordinates, axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert np.mean(labels[distances.argmin(axis=1)] == labels) > 0.8
+
+
+@pytest.mark.parametrize("sizes", [[1], [2], [1, 2], [4, 1, 1], [7, 5, 1], [1] * 9, [3] * 90])
+def test_map_of_graphs_in_pieces(sizes):
+    pieces = np.repeat(np.arange(len(sizes)), sizes)
+    graph = csr_array((pieces[:, None] == pieces) * (1.0 - np.eye(len(pieces))))
+    coordinates = plotting.map_graphs([graph, graph], 2)
+    assert coordinates.shape == (len(pieces), 2)
+    assert np.isfinite(coordinates).all()
+
+
+def test_samples_can_be_coloured_by_a_value(models):
+    model = models["CI-GMVC"]
+    values = model.sample_disagreement_[:, 0].copy()
+    values[5] = np.nan
+    coordinates = np.random.default_rng(0).random((120, 2))
+    ax = mpl.figure.Figure().add_subplot()
+    plotting.plot_samples(coordinates, model.labels_, ax, values=values, value_name="$a$")
+    points = ax.collections[0]
+    drawn = points.get_array()
+    order = [
+        np.flatnonzero((coordinates == place).all(axis=1))[0] for place in points.get_offsets()
+    ]
+    np.testing.assert_array_equal(drawn.filled(np.nan), values[order])
+    assert np.ma.is_masked(drawn)
+    assert drawn[-1] == np.nanmax(values)  # on top
+    assert ax.figure.axes[1].get_ylabel() == r"\$a\$"
+
+
+def test_cluster_sizes_are_counted(ax):
+    plotting.plot_cluster_sizes([0, 2, 2, 1, 2], ax, confidence=[1.0, 0.5, 0.25, 0.5, 0.75])
+    assert [bar.get_width() for bar in ax.patches] == [1, 1, 3]
+    assert [text.get_text() for text in ax.texts] == ["1 (1.00)", "1 (0.50)", "3 (0.50)"]
+
+
+def test_many_cluster_sizes_have_no_numbers(ax):
+    plotting.plot_cluster_sizes(np.arange(100), ax)
+    assert len(ax.patches) == 100
+    assert len(ax.texts) == 0
+
+
+@pytest.mark.parametrize("cells", [600, 7])
+def test_disagreement_is_ordered_and_binned(ax, cells):
+    labels = np.array([1, 0, 0, 1, 1, 0, 0, 0, 1, 0])
+    values = np.column_stack([np.arange(10) / 10, np.full(10, np.nan)])
+    model = SimpleNamespace(sample_disagreement_=values, labels_=labels, view_names_=["a", "$b$"])
+    plotting.plot_disagreement(model, ax, n_cells=cells)
+    image = ax.images[0].get_array()
+    assert image.shape == (2, min(10, cells))
+    assert image[1].mask.all()
+    expected = np.concatenate([values[labels == 0, 0], values[labels == 1, 0]])
+    of_cell = np.arange(10) * len(image[0]) // 10
+    means = [expected[of_cell == cell].mean() for cell in range(len(image[0]))]
+    np.testing.assert_allclose(image[0], means)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", r"\$b\$"]
+
+
+def test_weights_are_shown_round_by_round(models, ax):
+    model = models["CI-GMVC"]
+    plotting.plot_weight_history(model.history_, ["_x", "y", "z" * 99], ax)
+    for v, line in enumerate(ax.lines):
+        expected = [entry.view_weights[v] / sum(entry.view_weights) for entry in model.history_]
+        np.testing.assert_allclose(line.get_ydata(), expected)
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["_x", "y", "z" * 19 + "…"]
+
+
+def test_feature_effects_have_their_sign(ax):
+    effects = [FeatureEffect("<b>", 2.5, 3.0, 0.5), FeatureEffect("$x$", -1.25, 0.0, 1.0)]
+    plotting.plot_feature_effects(effects, ax)
+    assert [bar.get_width() for bar in ax.patches] == [2.5, -1.25]
+    assert [text.get_text() for text in ax.texts] == ["+2.50", "-1.25"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["<b>", r"\$x\$"]

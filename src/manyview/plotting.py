@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 
 from manyview._typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from manyview.report import FeatureEffect
 
 try:
     import matplotlib as mpl
@@ -19,35 +22,104 @@ except ImportError as error:  # say which extra, then let the cause be seen
     raise ImportError("plots need matplotlib: pip install 'manyview[plot]'") from error
 
 __all__ = [
+    "map_graphs",
     "map_samples",
     "plot_cluster_number",
+    "plot_cluster_sizes",
     "plot_convergence",
+    "plot_disagreement",
+    "plot_feature_effects",
     "plot_graph",
     "plot_samples",
     "plot_view_weights",
+    "plot_weight_history",
 ]
+
+# Eigenvectors that a map is drawn from, at most: more clusters than that share them.
+_MAP_DIMENSIONS = 60
+# Of t-SNE: the embedding has told the groups apart already, so that half the usual is enough.
+_MAP_ROUNDS = 500
+_JITTER = 1e-4
+# Bars up to this many have room for their numbers, and clusters for a line between them.
+_NUMBERED_BARS = 40
+# Names longer than this would leave no room for what they name.
+_LONGEST_NAME = 20
 
 
 def map_samples(model: Any, random_state: int = 0) -> FloatArray:
-    """Two coordinates a sample, for looking at.
+    """Two coordinates a sample, for looking at; see `map_graphs`."""
+    return map_graphs(model.view_graphs_, model.n_clusters_, random_state=random_state)
+
+
+def map_graphs(
+    graphs: Sequence[csr_array],
+    n_clusters: int,
+    shown: IntArray | None = None,
+    *,
+    random_state: int = 0,
+) -> FloatArray:
+    """Two coordinates for each of the `shown` samples (all unless given), for looking at.
 
     A converged embedding has one point a cluster, so the map is drawn from what came before: t-SNE
-    of the spectral embedding of the views' mean graph. Distances between far groups mean little.
-    """
-    from sklearn.manifold import TSNE, spectral_embedding
+    of the spectral embedding of the views' mean graph. The embedding is that of all samples, only
+    t-SNE looks at the `shown` ones alone. Distances between far groups mean little.
 
-    n = len(model.labels_)
-    mean = sum(model.view_graphs_) / len(model.view_graphs_)
-    embedding = spectral_embedding(
-        (mean + mean.T) / 2,
-        n_components=min(model.n_clusters_, n - 2),
-        random_state=random_state,
-        drop_first=False,
-    )
-    embedding /= np.maximum(np.linalg.norm(embedding, axis=1, keepdims=True), 1e-300)
+    Samples without any neighbour come to lie in one place: nothing is known of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> pairs = csr_array(np.kron(np.eye(4), [[0.0, 1.0], [1.0, 0.0]]))
+    >>> map_graphs([pairs], n_clusters=4, shown=np.array([0, 1, 6])).shape
+    (3, 2)
+    """
+    embedding = _graph_embedding(graphs, n_clusters, random_state)
+    if shown is not None:
+        embedding = embedding[shown]
+    n = len(embedding)
+    if n < 4:
+        return _on_a_circle(n)
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    # Samples in the very same place would stay there, hidden behind each other.
+    rng = np.random.default_rng(random_state)
+    embedding = embedding + _JITTER * rng.standard_normal(embedding.shape)
     perplexity = min(30.0, (n - 1) / 3)
-    tsne = TSNE(init="pca", perplexity=perplexity, random_state=random_state)
-    return np.asarray(tsne.fit_transform(embedding), dtype=np.float64)
+    tsne = TSNE(init="pca", perplexity=perplexity, max_iter=_MAP_ROUNDS, random_state=random_state)
+    # One thread: sums in another order would make another map, and on a busy machine several
+    # threads that wait for each other take longer than one.
+    with threadpool_limits(1):
+        return np.asarray(tsne.fit_transform(embedding), dtype=np.float64)
+
+
+def _graph_embedding(graphs: Sequence[csr_array], n_clusters: int, random_state: int) -> FloatArray:
+    """Rows of length 1 for the samples with neighbours, of 0 for the others; 2 columns or more."""
+    from manyview.spectral import count_components, laplacian_spectrum, unit_rows
+
+    mean = csr_array(sum(graphs) / len(graphs))
+    both_ways = csr_array((mean + mean.T) / 2)
+    both_ways.eliminate_zeros()
+    linked = np.flatnonzero(np.diff(both_ways.indptr))
+    n, m = both_ways.shape[0], len(linked)
+    if m < n:
+        both_ways = csr_array(both_ways[linked][:, linked])
+    # Each piece takes one eigenvector to be told from the others, before there is any for what is
+    # inside of it.
+    wanted = n_clusters + count_components(both_ways) - 1 if m else 0
+    width = min(max(wanted, 2), _MAP_DIMENSIONS, m - 1)
+    embedding = np.zeros((n, max(width, 2)))
+    if width > 0:
+        rng = np.random.default_rng(random_state)
+        spectrum = laplacian_spectrum(both_ways, width, rng, normalized=True)
+        embedding[linked, :width] = unit_rows(spectrum.embedding)
+    return embedding
+
+
+def _on_a_circle(n: int) -> FloatArray:
+    angles = 2 * np.pi * np.arange(n) / max(n, 1)
+    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def plot_cluster_number(suggestion: Any, ax: Any = None) -> Any:
@@ -66,16 +138,89 @@ def plot_cluster_number(suggestion: Any, ax: Any = None) -> Any:
     return ax
 
 
-def plot_samples(coordinates: FloatArray, labels: ArrayLike, ax: Any = None) -> Any:
-    """Samples on a map, coloured by cluster or class."""
+def plot_samples(
+    coordinates: FloatArray,
+    labels: ArrayLike,
+    ax: Any = None,
+    *,
+    values: ArrayLike | None = None,
+    value_name: str = "",
+) -> Any:
+    """Samples on a map, coloured by cluster or class, or by a value of each.
+
+    With `values` (a confidence, the disagreement of a view) there is a colour bar called
+    `value_name`; samples whose value is NaN are grey. Clusters are named on the map either way.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from manyview import AngularCIGMVC, datasets
+    >>> data = datasets.make_conflict_views(60, 3, random_state=0)
+    >>> model = AngularCIGMVC(3, random_state=0).fit(data.views)
+    >>> ax = plot_samples(
+    ...     map_samples(model),
+    ...     model.labels_,
+    ...     Figure().add_subplot(),
+    ...     values=model.sample_disagreement_[:, 0],
+    ...     value_name="disagreement in view 0",
+    ... )
+    >>> len(ax.collections[0].get_array())
+    60
+    """
     ax = _axes(ax)
-    values, codes = np.unique(np.asarray(labels), return_inverse=True)
-    ax.scatter(*coordinates.T, c=_colors(len(values))[codes], s=7, linewidths=0, rasterized=True)
-    for code, value in enumerate(values):
+    named, codes = np.unique(np.asarray(labels), return_inverse=True)
+    style: dict[str, Any] = {"s": 7, "linewidths": 0, "rasterized": True}
+    if values is None:
+        ax.scatter(*coordinates.T, c=_colors(len(named))[codes], **style)
+    else:
+        cmap = mpl.colormaps["viridis_r"].with_extremes(bad="0.75")
+        order = np.argsort(np.nan_to_num(values, nan=-np.inf), kind="stable")  # the highest on top
+        points = ax.scatter(
+            *coordinates[order].T,
+            c=np.asarray(values, dtype=np.float64)[order],
+            cmap=cmap,
+            plotnonfinite=True,
+            **style,
+        )
+        ax.figure.colorbar(points, ax=ax, label=_plain(value_name))
+    for code, value in enumerate(named):
         middle = np.median(coordinates[codes == code], axis=0)
         halo = [patheffects.withStroke(linewidth=3, foreground="white")]
-        ax.annotate(str(value), middle, ha="center", va="center", color="black", path_effects=halo)
+        ax.annotate(
+            _plain(value), middle, ha="center", va="center", color="black", path_effects=halo
+        )
     ax.set_axis_off()
+    return ax
+
+
+def plot_cluster_sizes(
+    labels: ArrayLike, ax: Any = None, *, confidence: ArrayLike | None = None
+) -> Any:
+    """How many samples each cluster has, and their mean confidence where it is given.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = plot_cluster_sizes([0, 0, 1, 2, 2, 2], Figure().add_subplot())
+    >>> [text.get_text() for text in ax.texts]
+    ['2', '1', '3']
+    """
+    ax = _axes(ax)
+    named, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    places = np.arange(len(named))
+    bars = ax.barh(places, sizes, color=_colors(len(named)))
+    if len(named) <= _NUMBERED_BARS:
+        texts = [f"{size:,}" for size in sizes]
+        if confidence is not None:
+            sums = np.bincount(codes, weights=np.asarray(confidence, dtype=np.float64))
+            means = sums / sizes
+            texts = [f"{text} ({mean:.2f})" for text, mean in zip(texts, means, strict=True)]
+        ax.bar_label(bars, texts, padding=4)
+        ax.margins(x=0.3)  # room for them
+        ax.set(yticks=places, yticklabels=[_plain(name) for name in named])
+    note = "" if confidence is None else " (mean confidence)"
+    ax.set(xlabel=f"samples{note}", ylabel="cluster")
+    ax.invert_yaxis()
     return ax
 
 
@@ -105,13 +250,45 @@ def plot_view_weights(models: Mapping[str, Any], ax: Any = None) -> Any:
         share = model.view_weights_ / model.view_weights_.sum()
         ax.barh(np.arange(len(names)) + row * height, share, height=height, label=label)
     middle = np.arange(len(names)) + (len(models) - 1) * height / 2
-    ax.set(yticks=middle, yticklabels=names, xlabel="share of the view weights")
+    ax.set(yticks=middle, yticklabels=map(_plain, names), xlabel="share of the view weights")
     ax.invert_yaxis()
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(models))
     return ax
 
 
-def plot_graph(graph: Any, labels: IntArray, ax: Any = None, n_cells: int = 300) -> Any:
+def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: Any = None) -> Any:
+    """Each view's share of the view weights, round by round, from the equal shares of the start.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from manyview import AngularCIGMVC, datasets
+    >>> data = datasets.make_conflict_views(60, 3, random_state=0)
+    >>> model = AngularCIGMVC(3, random_state=0).fit(data.views)
+    >>> ax = plot_weight_history(model.history_, model.view_names_, Figure().add_subplot())
+    >>> len(ax.lines)
+    3
+    """
+    ax = _axes(ax)
+    weights = np.array([entry.view_weights for entry in history])
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    rounds = [entry.round for entry in history]
+    lines = [
+        ax.plot(rounds, share, marker="o", markersize=4, color=color)[0]
+        for share, color in zip(shares.T, _colors(len(view_names)), strict=True)
+    ]
+    ax.set(xlabel="round", ylabel="share of the view weights")
+    ax.set_ylim(bottom=0)
+    ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
+    if len(lines) > 1:
+        # Given with their lines: names with a leading underscore are left out otherwise.
+        ax.legend(lines, list(map(_plain, view_names)), frameon=False)
+    return ax
+
+
+def plot_graph(
+    graph: Any, labels: IntArray, ax: Any = None, n_cells: int = 300, *, cmap: Any = "Blues"
+) -> Any:
     """A graph's weights as an image, samples ordered by cluster.
 
     A good clustering shows blocks on the diagonal. More samples than cells are binned together, and
@@ -125,9 +302,90 @@ def plot_graph(graph: Any, labels: IntArray, ax: Any = None, n_cells: int = 300)
     entries = coo_array(graph)
     row, col = (rank[index] * cells // n for index in entries.coords)
     image = coo_array((entries.data, (row, col)), shape=(cells, cells)).toarray()
-    ax.imshow(np.cbrt(image), cmap="Blues", extent=(0, n, n, 0), interpolation="nearest")
-    edges = np.cumsum(np.bincount(labels))[:-1]
+    ax.imshow(np.cbrt(image), cmap=cmap, extent=(0, n, n, 0), interpolation="nearest")
+    ends = np.cumsum(np.bincount(labels))
+    edges = ends[: -1 if len(ends) <= _NUMBERED_BARS else 0]
     ax.set(xticks=edges, yticks=edges, xticklabels=[], yticklabels=[])
+    return ax
+
+
+def plot_disagreement(model: Any, ax: Any = None, n_cells: int = 600) -> Any:
+    """The disagreement of every sample with every view: a row a view, a column a sample.
+
+    Samples are ordered by cluster and, within it, by their highest disagreement, so a cluster that
+    one view sees differently shows as a bright stretch of that row. More samples than cells are
+    binned together by their mean; grey is where a view says nothing.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from manyview import AngularCIGMVC, datasets
+    >>> data = datasets.make_conflict_views(60, 3, random_state=0)
+    >>> model = AngularCIGMVC(3, random_state=0).fit(data.views)
+    >>> ax = plot_disagreement(model, Figure().add_subplot())
+    >>> ax.images[0].get_array().shape
+    (3, 60)
+    """
+    ax = _axes(ax)
+    values, labels = np.asarray(model.sample_disagreement_), np.asarray(model.labels_)
+    n, n_views = values.shape
+    known = np.isfinite(values)
+    filled = np.where(known, values, 0.0)
+    order = np.lexsort((filled.max(axis=1), labels))
+    cells = min(n, n_cells)
+    cell = np.empty(n, dtype=np.intp)
+    cell[order] = np.arange(n) * cells // n
+    image = np.full((n_views, cells), np.nan)
+    for row, column, there in zip(image, filled.T, known.T, strict=True):
+        counts = np.bincount(cell[there], minlength=cells)
+        sums = np.bincount(cell, weights=column, minlength=cells)
+        np.divide(sums, counts, out=row, where=counts > 0)
+    drawn = ax.imshow(
+        np.ma.masked_invalid(image),
+        cmap=mpl.colormaps["magma"].with_extremes(bad="0.6"),
+        extent=(0, n, n_views - 0.5, -0.5),
+        vmin=0,
+        vmax=1,
+        aspect="auto",
+        interpolation="nearest",
+    )
+    sizes = np.bincount(labels)
+    ends = np.cumsum(sizes)
+    ax.set(yticks=np.arange(n_views), yticklabels=map(_plain, model.view_names_), xlabel="cluster")
+    if len(sizes) <= _NUMBERED_BARS:
+        ax.vlines(ends[:-1], -0.5, n_views - 0.5, color="white", linewidth=0.8)
+        wide = sizes >= 0.02 * n  # numbers of narrower ones would run into each other
+        middles = ends - sizes / 2
+        ax.set(xticks=middles[wide], xticklabels=np.flatnonzero(wide).tolist())
+    else:
+        ax.set(xticks=[], xlabel=f"{len(sizes)} clusters")
+    ax.tick_params(length=0)
+    ax.figure.colorbar(drawn, ax=ax, label="disagreement", pad=0.02)
+    return ax
+
+
+def plot_feature_effects(effects: Sequence[FeatureEffect], ax: Any = None) -> Any:
+    """The features that set one cluster apart, to the right where they are higher in it.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from manyview.report import FeatureEffect
+    >>> effects = [FeatureEffect("height", 2.0, 9.5, 5.1), FeatureEffect("age", -0.7, 3.0, 4.0)]
+    >>> ax = plot_feature_effects(effects, Figure().add_subplot())
+    >>> [text.get_text() for text in ax.texts]
+    ['+2.00', '-0.70']
+    """
+    ax = _axes(ax)
+    sizes = [effect.effect for effect in effects]
+    places = np.arange(len(effects))
+    bars = ax.barh(places, sizes, color=["C0" if size > 0 else "C1" for size in sizes])
+    ax.bar_label(bars, [f"{size:+.2f}" for size in sizes], padding=4)
+    ax.axvline(0, color="0.5", linewidth=0.8)
+    ax.set(yticks=places, yticklabels=[_plain(effect.feature) for effect in effects])
+    ax.set(xlabel="difference to the other clusters, in standard deviations")
+    ax.margins(x=0.2)  # room for the numbers
+    ax.invert_yaxis()
     return ax
 
 
@@ -139,3 +397,11 @@ def _colors(count: int) -> FloatArray:
     if count <= 10:
         return np.asarray(mpl.colormaps["tab10"](np.arange(count)))
     return np.asarray(mpl.colormaps["nipy_spectral"](np.linspace(0.05, 0.95, count)))
+
+
+def _plain(name: Any) -> str:
+    """A name as it is: no formula where it has dollar signs, and not longer than has room."""
+    text = " ".join(str(name).split())
+    if len(text) > _LONGEST_NAME:
+        text = text[: _LONGEST_NAME - 1] + "…"
+    return text.replace("$", r"\$")

@@ -7,7 +7,7 @@ import io
 import json
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,6 @@ from manyview._files import write_whole
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.containers import tables_of
-from manyview.effects import feature_effects
 from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, SpectralAverage
 from manyview.model import ClusterModel
 from manyview.model_file import model_bytes
@@ -236,10 +235,10 @@ class ClusterResult:
 
     def report_html(self, *, title: str = "", command: str | None = None) -> str:
         """The text of that page."""
-        from manyview.report import render_clusters
+        from manyview.report import contents_of, render_clusters
 
         seed = self.estimator.random_state
-        contents = self._contents(title, command)
+        contents = contents_of(self, title, command)
         return render_clusters(contents, random_state=seed if isinstance(seed, int) else 0)
 
     def model(self) -> ClusterModel:
@@ -268,70 +267,6 @@ class ClusterResult:
         clusters = dict(zip(self.ids, self.labels.tolist(), strict=True))
         found = [clusters.get(str(name)) for name in data.obs_names]
         data.obs[column] = pd.Categorical(found, categories=range(self.n_clusters))
-
-    def _contents(self, title: str, command: str | None) -> Any:
-        from manyview.report import ReportContents, ViewContents
-
-        estimator, disagreement = self.estimator, self.disagreement
-        views = []
-        for v, (name, matrix) in enumerate(self.tables.views.items()):
-            has = self.tables.present[:, v]
-            effects = feature_effects(
-                matrix, self.tables.features[name], self.labels, self.n_clusters, has
-            )
-            views.append(
-                ViewContents(
-                    name=name,
-                    n_present=int(has.sum()),
-                    n_features=int(matrix.shape[1]),
-                    weight=float(self.view_weights[v]),
-                    graph=estimator.view_graphs_[v],
-                    disagreement=None if disagreement is None else disagreement[:, v],
-                    mean_disagreement=None
-                    if disagreement is None
-                    else _number(estimator.view_disagreement_[v]),
-                    effects=effects,
-                )
-            )
-        return ReportContents(
-            title=title or f"{self.n_clusters} clusters of {len(self.ids):,} samples",
-            settings=self._settings(),
-            command=command,
-            ids=self.ids,
-            labels=self.labels,
-            confidence=self.confidence,
-            unified_graph=getattr(estimator, "unified_graph_", None),
-            views=views,
-            history=getattr(estimator, "history_", ()),
-            warnings=self.warnings,
-        )
-
-    def _settings(self) -> Mapping[str, str]:
-        estimator = self.estimator
-        suggested = " (suggested by the graphs)" if hasattr(estimator, "cluster_number_") else ""
-        missing = int((~self.tables.present).sum())
-        settings = {
-            "method": type(estimator).__name__,
-            "samples": f"{len(self.ids):,}",
-            "clusters": f"{self.n_clusters}{suggested}",
-            "neighbours": str(estimator._n_voters()),
-            "seed": str(estimator.random_state),
-            "fit": f"{self.seconds:.1f} s",
-        }
-        if missing:
-            settings["missing"] = f"{missing:,} of {self.tables.present.size:,} samples in views"
-        if hasattr(estimator, "stop_reason_"):
-            settings["rounds"] = f"{estimator.n_iter_} ({_STOPS[estimator.stop_reason_]})"
-        return settings
-
-
-_STOPS = {
-    "components": "the unified graph fell into the clusters",
-    "eigenvalues": "by its eigenvalues; faint links were left",
-    "too_many": "the graph fell into more pieces than that",
-    "max_iter": "as many as allowed",
-    "lambda_limit": "no change would have come any more",
-}
 
 
 def _pandas() -> Any:

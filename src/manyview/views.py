@@ -85,7 +85,7 @@ def views_from_tables(tables: Any, present: Any = None) -> Views:
         named = {f"view{v}": table for v, table in enumerate(tables)}
     if not named:
         raise ValueError("got no views; expected at least one 2-D table")
-    views = Views(tuple(named), tuple(_as_matrix(table, name) for name, table in named.items()))
+    views = Views(tuple(named), tuple(as_matrix(table, name) for name, table in named.items()))
     _check_same_rows(views)
     return _with_absent(views, present)
 
@@ -117,7 +117,7 @@ def _n_dims(table: Any) -> int:
     return 0
 
 
-def _as_matrix(table: Any, name: str) -> Matrix:
+def as_matrix(table: Any, name: str) -> Matrix:
     dims = _n_dims(table)
     if dims != 2:
         raise ValueError(f"view '{name}' has {dims} dimension(s); expected a 2-D table")

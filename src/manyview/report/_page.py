@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +13,7 @@ from manyview._version import __version__
 
 # Figures are drawn in this colour where the page's own text colour is meant.
 _INK = "#010203"
+_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
 @dataclass(frozen=True)
@@ -36,17 +39,16 @@ class Section:
 
 def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     """The page as HTML; every text is escaped, figures are taken as they are."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from manyview.report._inline import environment, own_file
 
-    environment = Environment(
-        loader=PackageLoader("manyview", "report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    template = environment().get_template("page.html.j2")
+    return template.render(
+        title=title,
+        subtitle=subtitle,
+        sections=sections,
+        version=__version__,
+        base_css=own_file("base.css"),
     )
-    template = environment.get_template("page.html.j2")
-    return template.render(title=title, subtitle=subtitle, sections=sections, version=__version__)
 
 
 def figure_svg(draw: Callable[[Any], Any], width: float = 5.2, height: float = 3.6) -> str:
@@ -66,6 +68,11 @@ def figure_svg(draw: Callable[[Any], Any], width: float = 5.2, height: float = 3
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure.add_subplot())
         stream = io.StringIO()
-        figure.savefig(stream, format="svg", transparent=True, dpi=150, metadata={"Date": None})
+        with warnings.catch_warnings():
+            # The browser sets the text, in a font of its own: it need not be in matplotlib's.
+            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            figure.savefig(stream, format="svg", transparent=True, dpi=150, metadata=_NO_METADATA)
     svg = stream.getvalue()
-    return svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    svg = svg[svg.index("<svg") :].replace(f": {_INK}", ": currentColor")
+    # Every figure numbers its groups from 1, but a page's ids are unique; nothing refers to these.
+    return re.sub(r'<g id="[^"]*"', "<g", svg)

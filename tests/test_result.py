@@ -1,0 +1,168 @@
+"""`manyview.cluster` and what its result can do."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import manyview
+from manyview import AngularCIGMVC, datasets, load_model
+from manyview.containers import tables_of
+from manyview.metrics import clustering_accuracy
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return datasets.make_blob_views(90, 3, separation=8.0, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def frames(blobs):
+    """Data frames in different orders, each lacking some samples."""
+    rng = np.random.default_rng(0)
+    out = {}
+    for name, view in blobs.views.items():
+        kept = rng.permutation(90)[:80]
+        index = [f"s{i}" for i in kept]
+        out[name] = pd.DataFrame(view[kept], index=index).add_prefix("f")
+    return out
+
+
+@pytest.mark.parametrize("form", ["dict", "list", "data set"])
+def test_it_is_the_estimator(form, blobs):
+    data = {"dict": blobs.views, "list": list(blobs.views.values()), "data set": blobs}[form]
+    result = manyview.cluster(data, 3)
+    expected = AngularCIGMVC(3, random_state=0).fit(blobs.views)
+    np.testing.assert_array_equal(result.labels, expected.labels_)
+    np.testing.assert_array_equal(result.disagreement, expected.sample_disagreement_)
+    np.testing.assert_array_equal(result.confidence, expected.confidence_)
+    assert result.ids[:3] == ("0", "1", "2")
+    assert result.view_weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("method", ["angular", "cigmvc", "gbs", "average", "mgl", "mcgl"])
+def test_methods(method, blobs, tmp_path):
+    result = manyview.cluster(blobs.views, 3, method=method, n_neighbors=10)
+    assert clustering_accuracy(blobs.target, result.labels) > 0.95
+    assert (result.disagreement is None) == (method not in ("angular", "cigmvc"))
+    assert result.confidence.mean() > 0.9
+    page = result.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "3 clusters of 90 samples" in page
+
+
+def test_the_number_of_clusters_is_found(blobs):
+    result = manyview.cluster(blobs.views)
+    assert result.n_clusters == 3
+    assert result.summary()["n_clusters_suggested"]
+
+
+def test_frames_are_joined_by_their_index(blobs, frames):
+    result = manyview.cluster(frames, 3)
+    target = [blobs.target[int(name[1:])] for name in result.ids]
+    assert clustering_accuracy(target, result.labels) > 0.95
+    frame = result.to_frame()
+    assert list(frame.index) == list(result.ids)
+    assert list(frame.columns) == ["cluster", "confidence", *(f"disagreement_{v}" for v in frames)]
+    for name, view in frames.items():
+        absent = ~frame.index.isin(view.index)
+        assert frame.loc[absent, f"disagreement_{name}"].isna().all()
+    assert result.tables.features["view0"][0] == "f0"
+
+
+def test_frames_without_names_are_taken_row_by_row(blobs):
+    plain = {name: pd.DataFrame(view) for name, view in blobs.views.items()}
+    np.testing.assert_array_equal(
+        manyview.cluster(plain, 3).labels, manyview.cluster(blobs.views, 3).labels
+    )
+
+
+def test_csv_and_summary(frames):
+    result = manyview.cluster(frames, 3)
+    lines = result.to_csv().splitlines()
+    assert lines[0] == "id,cluster,confidence," + ",".join(f"disagreement_{v}" for v in frames)
+    assert len(lines) == 1 + len(result.ids)
+    table = pd.read_csv(pd.io.common.StringIO(result.to_csv()), index_col="id")
+    np.testing.assert_array_equal(table["cluster"], result.labels)
+    np.testing.assert_allclose(table.iloc[:, 2:], result.disagreement, rtol=1e-5)
+    summary = json.loads(json.dumps(result.summary("the command"), allow_nan=False))
+    assert summary["cluster_sizes"] == np.bincount(result.labels).tolist()
+    assert [view["n_samples"] for view in summary["views"]] == [80, 80, 80]
+    assert summary["command"] == "the command"
+
+
+def test_models_come_with_names_of_features(frames, tmp_path):
+    result = manyview.cluster(frames, 3)
+    result.save_model(tmp_path / "model.zip")
+    model = load_model(tmp_path / "model.zip")
+    assert model.views[0].features == result.tables.features["view0"]
+    turned = {name: frame[frame.columns[::-1]] for name, frame in frames.items()}
+    found = model.predict(model.match(tables_of(turned)))
+    assert (found.labels == result.labels).mean() >= 0.99
+    lacking = tables_of({"view0": frames["view0"].drop(columns="f3")})
+    with pytest.raises(ValueError, match=r"lacks 1 of 8 columns .* the first is 'f3'"):
+        model.match(lacking)
+
+
+def test_warnings_are_kept_and_heard(blobs):
+    flat = np.ones((90, 4))
+    with pytest.warns(UserWarning, match="view 'flat' says nothing"):
+        result = manyview.cluster({**blobs.views, "flat": flat}, 3)
+    assert any("view 'flat' says nothing" in text for text in result.warnings)
+    assert "says nothing about any sample" in result.report_html()
+
+
+def mudata_of(blobs):
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    rng = np.random.default_rng(1)
+    cells = np.array([f"cell{i}" for i in range(90)])
+    parts = {}
+    for name, view in blobs.views.items():
+        kept = np.sort(rng.permutation(90)[:80])
+        obs = pd.DataFrame(index=cells[kept])
+        var = pd.DataFrame(index=[f"{name}-{f}" for f in range(view.shape[1])])
+        parts[name] = anndata.AnnData(view[kept], obs=obs, var=var)
+    with mudata.set_options(pull_on_update=False):
+        return mudata.MuData(parts)
+
+
+def test_mudata(blobs):
+    data = mudata_of(blobs)
+    result = manyview.cluster(data, 3, add_to_obs="group")
+    target = [blobs.target[int(name.removeprefix("cell"))] for name in result.ids]
+    assert clustering_accuracy(target, result.labels) > 0.95
+    written = data.obs["group"]
+    assert written.notna().all()
+    assert [written[name] for name in result.ids] == result.labels.tolist()
+    two = manyview.cluster(data, 3, views=["view0", "view2"])
+    assert two.view_names == ("view0", "view2")
+    with pytest.raises(ValueError, match="views has 'rna'; expected some of the modalities"):
+        manyview.cluster(data, 3, views=["rna"])
+
+
+def test_anndata(blobs):
+    anndata = pytest.importorskip("anndata")
+    first, second, third = blobs.views.values()
+    data = anndata.AnnData(first, obsm={"second": second, "third": third})
+    data.layers["double"] = 2 * first
+    result = manyview.cluster(data, 3, views=["X", "second", "double"], add_to_obs="manyview")
+    assert clustering_accuracy(blobs.target, result.labels) > 0.95
+    np.testing.assert_array_equal(data.obs["manyview"].astype(int), result.labels)
+    assert manyview.cluster(data, 3).view_names == ("X",)
+    with pytest.raises(ValueError, match=r"views has 'fourth'; expected some of \['X', 'double'"):
+        manyview.cluster(data, 3, views=["fourth"])
+
+
+def test_errors(blobs, rng):
+    with pytest.raises(ValueError, match="method='magic'; expected one of 'angular'"):
+        manyview.cluster(blobs.views, 3, method="magic")
+    with pytest.raises(ValueError, match="data is one ndarray; expected MuData, AnnData"):
+        manyview.cluster(rng.standard_normal((10, 3)), 3)
+    with pytest.raises(ValueError, match="add_to_obs='x' with dict"):
+        manyview.cluster(blobs.views, 3, add_to_obs="x")
+    with pytest.raises(ValueError, match=r"present has shape \(2, 2\)"):
+        manyview.cluster(blobs.views, 3, present=np.ones((2, 2), dtype=bool))
+    mask = np.ones((90, 3), dtype=bool)
+    mask[3, 1] = False
+    with pytest.raises(ValueError, match="expected complete views for MGL"):
+        manyview.cluster(blobs.views, 3, method="mgl", present=mask)
