@@ -2,13 +2,13 @@
 
 import json
 import re
-import shutil
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
 import pytest
+from browser import CHROMIUM, QUIET, needs_browser
 from scipy.sparse import csr_array
 
 from manyview import GBS, AngularCIGMVC
@@ -19,10 +19,6 @@ from manyview.report._inline import as_json
 from manyview.report._points import choose_shown
 from manyview.report._rows import cluster_rows, most_disagreeing, sample_disagreement
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 NASTY = "</script><script>alert(1)</script>"
 
 
@@ -300,9 +296,8 @@ def test_colours_differ(count):
 def browser():
     from playwright.sync_api import sync_playwright
 
-    quiet = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield browser
         browser.close()
 

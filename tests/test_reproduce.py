@@ -9,7 +9,8 @@ import sys
 import time
 
 import pytest
-from test_cli import CHROMIUM, run
+from browser import CHROMIUM, QUIET, needs_browser
+from test_cli import run
 
 from manyview import cli, datasets
 from manyview.datasets import fetch
@@ -227,13 +228,13 @@ def test_both_kinds_of_nmi_are_in_their_tables(outputs):
     assert len({(r["NMI mean"], r["NMI (geometric) mean"]) for r in cells.values()}) > 1
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@needs_browser
 def test_the_page_in_a_browser(outputs):
     from playwright.sync_api import sync_playwright
 
     page_file = outputs[1] / "report.html"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         page = browser.new_page(viewport={"width": 1200, "height": 900})
         complaints, requests = [], []
         page.on("console", lambda message: complaints.append(message.text))

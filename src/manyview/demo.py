@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from manyview import plotting
-from manyview._files import write_whole
 from manyview.datasets import MultiViewData, load_digits_views
-from manyview.methods import CIGMVC, GBS, AngularCIGMVC
 from manyview.metrics import clustering_scores
-from manyview.report import Section, Table, figure_svg, render_page
+from manyview.report import Table
+from manyview.result import ClusterResult, cluster
 
 MAIN = "angular"
-METHODS: dict[str, Any] = {MAIN: AngularCIGMVC, "CI-GMVC": CIGMVC, "GBS": GBS}
+# By the names that people know them by; the main one first.
+METHODS = {MAIN: "angular", "CI-GMVC": "cigmvc", "GBS": "gbs"}
 SCORES = ("ACC", "NMI", "ARI", "F1")
 # Samples that take the same way through the code as all of them.
 _ENOUGH = 600
@@ -26,14 +24,12 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Result:
-    """One clustering of the demo: what was run, its scores, and the fitted model."""
+    """One clustering of the demo: what was run, and its scores."""
 
     method: str
     views: str
     scores: dict[str, float]
-    rounds: int
-    seconds: float
-    model: Any
+    clustering: ClusterResult
 
 
 def cluster_digits(data: MultiViewData, seed: int, progress: Progress) -> list[Result]:
@@ -46,12 +42,10 @@ def cluster_digits(data: MultiViewData, seed: int, progress: Progress) -> list[R
     results = []
     for done, (name, which, views) in enumerate(jobs, start=1):
         progress(done, steps, f"{name}, views: {which}")
-        started = time.perf_counter()
-        model = METHODS[name](data.n_clusters, random_state=seed).fit(views)
-        seconds = time.perf_counter() - started
-        scores = clustering_scores(data.target, model.labels_)
-        results.append(Result(name, which, scores, model.n_iter_, seconds, model))
-    progress(steps, steps, "done")
+        found = cluster(views, data.n_clusters, method=METHODS[name], random_state=seed)
+        scores = clustering_scores(data.target, found.labels)
+        results.append(Result(name, which, scores, found))
+    progress(steps, steps, "writing the report")
     return results
 
 
@@ -59,8 +53,8 @@ def _compile(data: MultiViewData) -> None:
     """Go once through all that is compiled on first use, so that it does not count as fitting."""
     some = {name: view[:_ENOUGH] for name, view in data.views.items()}
     for method in METHODS.values():
-        method(data.n_clusters, random_state=0).fit(some)
-    METHODS[MAIN](data.n_clusters, random_state=0).fit(dict([*some.items()][:1]))
+        cluster(some, data.n_clusters, method=method)
+    cluster(dict([*some.items()][:1]), data.n_clusters)
 
 
 def result_table(results: list[Result]) -> Table:
@@ -69,8 +63,8 @@ def result_table(results: list[Result]) -> Table:
             result.method,
             result.views,
             *(f"{result.scores[score]:.3f}" for score in SCORES),
-            str(result.rounds),
-            f"{result.seconds:.1f}",
+            str(result.clustering.estimator.n_iter_),
+            f"{result.clustering.seconds:.1f}",
         ]
         for result in results
     ]
@@ -78,77 +72,11 @@ def result_table(results: list[Result]) -> Table:
     return Table(("method", "views", *SCORES, "rounds", "seconds"), rows, note, text_columns=2)
 
 
-def write_report(data: MultiViewData, results: list[Result], path: Path, seed: int) -> None:
-    """The page with the results, the map, the curves, the weights and the graphs."""
-    models = {result.method: result.model for result in results if result.views == "all"}
-    main = models[MAIN]
-    coordinates = plotting.map_samples(main, random_state=seed)
-    views = ", ".join(f"{name} ({view.shape[1]})" for name, view in data.views.items())
-    square = {"width": 4.6, "height": 4.6}
-    sections = [
-        Section("Results", table=result_table(results)),
-        Section(
-            "The samples",
-            "One point a digit, placed by how the views' graphs link it (t-SNE of their spectral "
-            "embedding) and coloured twice.",
-            figures=[
-                (
-                    f"by cluster of the {MAIN} variant",
-                    figure_svg(
-                        lambda ax: plotting.plot_samples(coordinates, main.labels_, ax), **square
-                    ),
-                ),
-                (
-                    "by true digit",
-                    figure_svg(
-                        lambda ax: plotting.plot_samples(coordinates, data.target, ax), **square
-                    ),
-                ),
-            ],
-        ),
-        Section(
-            "Learning",
-            "Every round fits the unified graph to the views and pulls it apart a little more; the "
-            "loop stops when it has as many pieces as clusters were asked for.",
-            figures=[
-                (
-                    "misfit between the unified graph and the views",
-                    figure_svg(lambda ax: plotting.plot_convergence(models, ax)),
-                ),
-                (
-                    "how much each view counts",
-                    figure_svg(lambda ax: plotting.plot_view_weights(models, ax)),
-                ),
-            ],
-        ),
-        Section(
-            "The graphs",
-            "Samples in the order of their cluster, darker where two are linked. A view's own "
-            "graph links across clusters; the unified graph keeps only the blocks.",
-            figures=[
-                (caption, figure_svg(_drawing(graph, main.labels_), **square))
-                for caption, graph in [
-                    ("unified graph", main.unified_graph_),
-                    *(
-                        (f"view '{name}'", graph)
-                        for name, graph in zip(main.view_names_, main.view_graphs_, strict=True)
-                    ),
-                ]
-            ],
-        ),
-    ]
-    subtitle = f"{data.n_samples} images, {data.n_clusters} clusters, views: {views}"
-    write_whole(path, render_page("Handwritten digits in three views", subtitle, sections))
-
-
-def _drawing(graph: Any, labels: Any) -> Callable[[Any], Any]:
-    return lambda ax: plotting.plot_graph(graph, labels, ax)
-
-
 def run_demo(output: Path, seed: int, progress: Progress) -> tuple[Table, Path]:
-    """Cluster the digits and write ``report.html`` into `output`."""
+    """Cluster the digits and write ``report.html`` about the main method into `output`."""
     data = load_digits_views()
     results = cluster_digits(data, seed, progress)
-    path = output / "report.html"
-    write_report(data, results, path, seed)
+    path = results[0].clustering.report(
+        output / "report.html", title="Handwritten digits in three views", command="manyview demo"
+    )
     return result_table(results), path
