@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types bench bench-scale bench-peers robustness reproduce clean
+.PHONY: demo test lint types bench bench-scale bench-peers bench-practice bench-readers robustness reproduce clean
 .DEFAULT_GOAL := demo
 
 # One stamp for each set of extras; made anew when the dependencies change.
@@ -39,6 +39,14 @@ bench-peers:
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast]" polyview imml
 	.venv-peers/bin/python benchmarks/bench_peers.py
+
+# Views that lack samples, new samples, reports; writes its tables into docs/.
+bench-practice: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/bench_practice.py
+
+# Peak memory of reading files.
+bench-readers: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/bench_readers.py
 
 # What was tried for the angular variant, and what disturbs all methods; writes into docs/.
 robustness: $(VENV)/.installed-dev
