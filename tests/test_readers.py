@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.io import mmwrite, savemat
 from scipy.sparse import csr_array
 
-from manyview.readers import _delimited, read_views
+from manyview.readers import _parquet, _text_layout, read_views
 from manyview.tables import align
 
 pa = pytest.importorskip("pyarrow")
@@ -252,6 +252,30 @@ def test_a_file_of_somebody_else(folder):
         ("x.csv", "a,b\ntrue,1\nFalse,0\n,2.5\n", ("a", "b"), [[1, 1], [0, 0], [np.nan, 2.5]]),
         ("x.csv", "a\n0\n1\nTrue\n0.5\n", ("a",), [[0], [1], [1], [0.5]]),
         ("x.csv", f"a\n{2**70}\n{10**400}\n", ("a",), [[2.0**70], [np.inf]]),
+        # Spaces around numbers, and around no value
+        ("x.csv", "a , b\n 1,2 \n\t3,4\t\n", ("a", "b"), [[1, 2], [3, 4]]),
+        ("x.csv", "a,b\n1, NA\n3, \n5,NA \n", ("a", "b"), [[1, np.nan], [3, np.nan], [5, np.nan]]),
+        ("x.csv", "a,b\n\u00a01,2\u202f\n", ("a", "b"), [[1, 2]]),
+        # Every line ends in a delimiter, or only some
+        ("x.csv", "a,b,\n1,2,\n3,4,\n", ("a", "b"), [[1, 2], [3, 4]]),
+        ("x.tsv", "1\t2\t\n3\t4\t\n", ("0", "1"), [[1, 2], [3, 4]]),
+        ("x.csv", "a,\n1,\n3,4\n", ("a", "unnamed1"), [[1, np.nan], [3, 4]]),
+        # Blank lines at the end of one column
+        ("x.csv", "a\n1\n\n3\n\n\n", ("a",), [[1], [np.nan], [3]]),
+        ("x.csv", "a\r\n1\r\n\r\n", ("a",), [[1]]),
+        ("x.csv", 'a\n1\n""\n', ("a",), [[1], [np.nan]]),
+        # Delimiters in quotes, and tabs where nobody expects them
+        ("x.csv", '"a, c";b\n1;2\n', ("a, c", "b"), [[1, 2]]),
+        ("x.csv", '"a; ""c""",b\n1,2\n', ('a; "c"', "b"), [[1, 2]]),
+        ("x.txt", '"a, b, c"\td\n1\t2\n', ("a, b, c", "d"), [[1, 2]]),
+        ("x.txt", 'd\t"a,\nb,,"\n1\t2\n', ("d", "a,\nb,,"), [[1, 2]]),
+        ("x.csv", "a\tb\n1\t2\n", ("a", "b"), [[1, 2]]),
+        # First lines of numbers
+        ("x.csv", "NA,1\n2,3\n", ("0", "1"), [[np.nan, 1], [2, 3]]),
+        ("x.csv", "1,2,3", ("0", "1", "2"), [[1, 2, 3]]),
+        ("x.csv", "7", ("0",), [[7]]),
+        ("x.csv", "a,b\r1,2\r3,4\r", ("a", "b"), [[1, 2], [3, 4]]),
+        ("x.csv", '"a","b"\r\n"1"," 2"\r\n\r\n', ("a", "b"), [[1, 2]]),
     ],
 )
 def test_text_as_people_write_it(folder, name, text, columns, rows):
@@ -259,6 +283,67 @@ def test_text_as_people_write_it(folder, name, text, columns, rows):
     table = read(name)
     assert table.features == columns
     np.testing.assert_array_equal(table.matrix, rows)
+
+
+CELLS = {"1": 1, " 2.5": 2.5, "-3e2 ": -300, '"4"': 4, "": np.nan, " ": np.nan, "NA": np.nan}
+CELLS |= {" NA ": np.nan, '" null"': np.nan, "True": 1, " false": 0, "\u00a05": 5, "\t6": 6}
+CELLS |= {"Oslo": None, "1 000": None, '"1,5"': None, '"7\n"': None, "1_0": None, "--1": None}
+
+
+@given(
+    rows=st.lists(st.lists(st.sampled_from(list(CELLS)), min_size=3, max_size=3), min_size=1),
+    drop=st.booleans(),
+)
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_every_mixture_of_cells_is_read_or_refused(folder, small_blocks, rows, drop):
+    write("x.csv", "a,b,c,d\n" + "".join(",".join([*row, "0"]) + "\n" for row in rows))
+    values = [[*(CELLS[cell] for cell in row), 0] for row in rows]
+    numeric = [j for j in range(4) if all(row[j] is not None for row in values)]
+    if len(numeric) < 4 and not drop:
+        with pytest.raises(ValueError, match="not numeric"):
+            read("x.csv")
+        return
+    table = read("x.csv", drop_non_numeric=drop)
+    assert table.features == tuple("abcd"[j] for j in numeric)
+    np.testing.assert_array_equal(table.matrix, [[row[j] for j in numeric] for row in values])
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n\r\n"])
+def test_a_header_alone(folder, end):
+    for header in ("a,b", "a", '"a\nc",b'):
+        write("x.csv", header + end)
+        write("x.csv.gz", gzip.compress((header + end).encode()))
+        for path in ("x.csv", "x.csv.gz"):
+            with pytest.raises(ValueError, match=f"{path} has column names and no rows"):
+                read(path)
+
+
+def test_text_zipped_in_parts(folder):
+    """As bgzip does it, with an empty part at the end."""
+    parts = [b"a\n1\n", b"2\n\n", b""]
+    write("x.csv.gz", b"".join(map(gzip.compress, parts)))
+    np.testing.assert_array_equal(read("x.csv.gz").matrix, [[1], [2]])
+
+
+def test_thousands_of_columns_with_words_and_an_open_end(folder, small_blocks):
+    n = 3000
+    header = "id," + ",".join(f"x{j}" for j in range(n)) + ",\n"
+    write("x.csv", header + "007," + "1," * n + "\n" + "8," + "2,true," * (n // 2) + "\n")
+    table = read("x.csv", id_column="id")
+    assert table.ids == ("007", "8")
+    assert table.matrix.shape == (2, n)
+    np.testing.assert_array_equal(table.matrix[:, -2:], [[1, 1], [2, 1]])
+
+
+def test_a_data_frame_of_one_column_without_a_name(folder):
+    pd.DataFrame([5, 6]).to_csv("x.csv")
+    with pytest.raises(ValueError, match=r"x.csv: the first column has no name"):
+        read("x.csv")
+    assert read("x.csv", drop_non_numeric=True).matrix.tolist() == [[5], [6]]
+    table = read("x.csv", id_column="unnamed0")
+    assert (table.ids, table.features) == (("0", "1"), ("0",))
 
 
 @pytest.mark.parametrize("header", [",0,1", ",a,b", '"","a","b"'])
@@ -276,7 +361,7 @@ def test_a_first_column_without_a_name_is_no_feature(folder, header):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that short files have many."""
-    monkeypatch.setattr(_delimited, "_BLOCK", 64)
+    monkeypatch.setattr(_text_layout, "_BLOCK", 64)
 
 
 def test_types_may_change_after_the_first_block(folder, small_blocks):
@@ -321,7 +406,9 @@ def test_many_text_columns_are_counted(folder):
         ("é,b\n1,2\n".encode("latin-1"), "x.csv is not in UTF-8"),
         ("a,b\n1,é\n".encode("latin-1"), "x.csv is not in UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "x.csv is in UTF-16"),
-        ('a,b\n1,"2\n', "x.csv has a cell with a line break"),
+        ('a,b\n1,"2\n', r"column 'b' has '2\\n' in row 1"),
+        ("\n\na,b\n\n1,2\n\n3\n", "x.csv: row 2 has 1 fields; expected 2"),
+        ("a\n\n\n", "x.csv has column names and no rows"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\xff", "x.csv is not in UTF-8"),
         ("a,b\n1,0x10\n", "has '0x10' in row 1"),
         ("a;b\n1;2,5\n", "has '2,5' in row 1"),
@@ -357,6 +444,12 @@ def test_rows_longer_than_a_block(folder, small_blocks):
 def test_whole_numbers_are_the_same_ids_however_written(folder, text):
     write("x.csv", text)
     assert read("x.csv", id_column="id").ids == ("1", "2")
+
+
+@pytest.mark.parametrize("ids", [("007", "010"), ("a,b", 'c"d'), ("1e5", "1E6"), ("NA", "nan")])
+def test_ids_of_text_stay_as_they_are_written(folder, ids):
+    pd.DataFrame({"id": ids, "x": [1, 2]}).to_csv("x.csv", index=False)
+    assert read("x.csv", id_column="id").ids == ids
 
 
 @pytest.mark.parametrize(
@@ -420,7 +513,7 @@ def test_ids_of_archives_that_do_not_fit(folder, arrays, message):
 
 
 def test_numbers_of_all_kinds_in_parquet(folder, monkeypatch):
-    monkeypatch.setattr(_delimited, "_OPEN_COLUMNS", 3)
+    monkeypatch.setattr(_parquet, "_OPEN_COLUMNS", 3)
     from decimal import Decimal
 
     columns = {

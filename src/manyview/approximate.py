@@ -25,6 +25,8 @@ _TRIALS = 300
 _LEAST_SAMPLES = 1024
 _SPARE_CANDIDATES = 4
 _BLOCK = 8192
+# Rows whose cells are looked up together.
+_NEW_ROWS = 200_000
 # k-means needs only a rough idea of where the samples are.
 _POINTS_PER_CELL = 40
 _KMEANS_ROUNDS = 5
@@ -68,14 +70,18 @@ class CellIndex:
             yield some, self.index.search(self.data[some], wanted)[1]
 
     def search(self, rows: FloatArray, m: int) -> IntArray:
-        """`m` samples near each of other rows, -1 where fewer were found."""
-        data = (rows - self.centre).astype(np.float32)
-        # Rows of the same cell one after the other, for the same reason.
-        order = np.argsort(self.index.quantizer.search(data, 1)[1][:, 0], kind="stable")
-        found = np.empty((len(data), m), dtype=np.intp)
-        for start in range(0, len(data), _BLOCK):
-            some = order[start : start + _BLOCK]
-            found[some] = self.index.search(data[some], m)[1]
+        """`m` samples, or a few more, near each of other rows; -1 where fewer were found."""
+        wanted = min(m + _SPARE_CANDIDATES, len(self.data))
+        found = np.empty((len(rows), wanted), dtype=np.intp)
+        for start in range(0, len(rows), _NEW_ROWS):
+            data = (rows[start : start + _NEW_ROWS] - self.centre).astype(np.float32)
+            gaps, cells = self.index.quantizer.search(data, self.n_probed)
+            # Rows of the same cell one after the other, so that the search finds memory warm.
+            order = np.argsort(cells[:, 0], kind="stable")
+            for first in range(0, len(order), _BLOCK):
+                some = order[first : first + _BLOCK]
+                near = self.index.search_preassigned(data[some], wanted, cells[some], gaps[some])
+                found[start + some] = near[1]
         return found
 
 

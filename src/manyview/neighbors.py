@@ -119,11 +119,11 @@ def nearest_known(
     and there are so many new rows that sorting the known ones into cells pays.
     """
     new = np.arange(n_known, rows.n_samples)
-    proposed = min(n_known, m + _SPARE_CANDIDATES)
     if isinstance(rows, SparseRows):
+        proposed = min(n_known, m + _SPARE_CANDIDATES)
         candidates = _nearest_sparse(rows, proposed, n_known, n_known)
     else:
-        candidates = _dense_known(rows.data, n_known, proposed, search, seed)
+        candidates = _dense_known(rows.data, n_known, m, search, seed)
     candidates.sort(axis=1)
     none = candidates < 0
     candidates[none] = 0
@@ -141,7 +141,8 @@ def _dense_known(data: FloatArray, n_known: int, m: int, search: str, seed: int)
         if 2 * index.n_probed <= index.n_cells:
             return index.search(new, m)
     centre = known.mean(axis=0)  # same distances, fewer digits lost in products
-    exact = NearestNeighbors(n_neighbors=m, algorithm="brute").fit(known - centre)
+    proposed = min(n_known, m + _SPARE_CANDIDATES)
+    exact = NearestNeighbors(n_neighbors=proposed, algorithm="brute").fit(known - centre)
     step = _rows_at_a_time(n_known)
     parts = [
         exact.kneighbors(new[start : start + step] - centre, return_distance=False)

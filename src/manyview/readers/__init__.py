@@ -20,12 +20,12 @@ Reader: TypeAlias = Callable[[Path, str | None, Options], list[Table]]
 # The function of one of our modules that reads what ends like this. They are imported when needed:
 # nobody should wait for anndata to read a CSV file.
 _READERS = {
-    ".csv": ("_delimited", "read_text"),
-    ".tsv": ("_delimited", "read_text"),
-    ".tab": ("_delimited", "read_text"),
-    ".txt": ("_delimited", "read_text"),
-    ".parquet": ("_delimited", "read_parquet"),
-    ".pq": ("_delimited", "read_parquet"),
+    ".csv": ("_text", "read_text"),
+    ".tsv": ("_text", "read_text"),
+    ".tab": ("_text", "read_text"),
+    ".txt": ("_text", "read_text"),
+    ".parquet": ("_parquet", "read_parquet"),
+    ".pq": ("_parquet", "read_parquet"),
     ".npy": ("_arrays", "read_npy"),
     ".npz": ("_arrays", "read_npz"),
     ".mat": ("_arrays", "read_mat"),

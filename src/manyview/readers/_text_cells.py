@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 NO_VALUE = ("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "Null", "#N/A")
@@ -25,9 +25,9 @@ def is_number(text: str) -> bool:
 
 
 def are_plain(pa: Any, words: Any) -> bool:
-    """Whether pyarrow takes all words for numbers where it reads them as such."""
+    """Whether pyarrow takes all words for numbers where it is told to expect some."""
     words = _replaced(pa, words, NO_VALUE, None)
-    return _converts(pa, pa.compute.utf8_trim(words, characters=_PLAIN_SPACES))
+    return _converts(pa, pa.compute.utf8_trim(words, characters=_PLAIN_SPACES), _cast)
 
 
 def as_numbers(pa: Any, words: Any) -> Any:
@@ -35,20 +35,17 @@ def as_numbers(pa: Any, words: Any) -> Any:
     words = pa.compute.utf8_trim(words, characters=_SPACES)
     for listed, value in ((NO_VALUE, None), (_TRUE, "1"), (_FALSE, "0")):
         words = _replaced(pa, words, listed, value)
-    try:
-        return pa.compute.cast(words, pa.float64())
-    except pa.ArrowInvalid as error:
-        raise NotNumbersError(str(error)) from error
+    return _cast(pa, words)
 
 
 def first_text(pa: Any, words: Any) -> int | None:
     """Index of the first word that is no number: the end of the longest start that converts."""
-    if _converts(pa, words):
+    if _converts(pa, words, as_numbers):
         return None
     low, high = 0, len(words)
     while high - low > 1:
         middle = (low + high) // 2
-        if _converts(pa, words[low:middle]):
+        if _converts(pa, words[low:middle], as_numbers):
             low = middle
         else:
             high = middle
@@ -60,9 +57,16 @@ def _replaced(pa: Any, words: Any, listed: Sequence[str], value: str | None) -> 
     return pa.compute.if_else(found, pa.scalar(value, pa.string()), words)
 
 
-def _converts(pa: Any, words: Any) -> bool:
+def _cast(pa: Any, words: Any) -> Any:
     try:
-        as_numbers(pa, words)
+        return pa.compute.cast(words, pa.float64())
+    except pa.ArrowInvalid as error:
+        raise NotNumbersError(str(error)) from error
+
+
+def _converts(pa: Any, words: Any, convert: Callable[[Any, Any], Any]) -> bool:
+    try:
+        convert(pa, words)
     except NotNumbersError:
         return False
     return True
