@@ -153,9 +153,55 @@ def test_one_line_and_exit_code_2(case, files, tmp_path, capsys):
     assert last.startswith("manyview")
     assert message in last
     assert "Traceback" not in shown.err
-    if case != "method":
-        assert shown.err.count("\n") == 1
+    assert shown.err.count("\n") == 1
     assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == before
+
+
+def test_where_outputs_go(files, tmp_path, capsys):
+    words = ["cluster", *files, "--id", "name", "--clusters", "3", "--output"]
+    outputs = ["labels.csv", "report.html", "summary.json"]
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert cli.main([*words, "link"]) == 0
+    assert sorted(entry.name for entry in (tmp_path / "real").iterdir()) == outputs
+    assert cli.main([*words, "a/b/c"]) == 0
+    assert sorted(entry.name for entry in (tmp_path / "a" / "b" / "c").iterdir()) == outputs
+    (tmp_path / "dangling").symlink_to("nowhere")
+    capsys.readouterr()
+    for place, named in (("dangling", "dangling"), ("view0.csv/sub", "view0.csv")):
+        assert cli.main([*words, place]) == 2
+        assert f"{named} is no folder; expected a folder" in capsys.readouterr().err
+
+
+def test_new_tables_in_which_a_view_is_empty(files, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    frame = pd.read_csv("view0.csv")
+    frame.loc[:, frame.columns != "name"] = np.nan
+    frame.to_csv("hollow.csv", index=False)
+    capsys.readouterr()
+    new = ["view0=hollow.csv", "third=view2.csv"]
+    assert cli.main(["predict", "out/model.zip", "third=view2.csv", *words]) == 0
+    expected = {row["id"]: row for row in csv.DictReader(capsys.readouterr().out.splitlines())}
+    shared = frame["name"].isin(list(expected))
+    frame[shared].to_csv("hollow.csv", index=False)
+    assert cli.main(["predict", "out/model.zip", *new, *words]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    rows = list(csv.DictReader(shown.out.splitlines()))
+    assert {row["id"]: row for row in rows} == expected
+
+
+def test_columns_without_names_are_told(files, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    frame = pd.read_csv("view0.csv").set_index("name")
+    frame.columns = range(frame.shape[1])
+    frame.to_csv("numbered.csv")
+    capsys.readouterr()
+    assert cli.main(["predict", "out/model.zip", "view0=numbered.csv", *words]) == 0
+    told = "manyview: warning: columns of view 'view0' have no names; they are taken in the order"
+    assert capsys.readouterr().err.startswith(told)
 
 
 def test_nothing_is_written_over(files, tmp_path, capsys):
@@ -171,7 +217,7 @@ def test_nothing_is_written_over(files, tmp_path, capsys):
         "labels.csv", "summary.json", "report.html", "mine.txt",
     }  # fmt: skip
     assert cli.main(["cluster", *files, "--id", "name", "--output", "view0.csv"]) == 2
-    assert "view0.csv is a file; expected a folder" in capsys.readouterr().err
+    assert "view0.csv is no folder; expected a folder" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -197,7 +243,7 @@ def test_warnings_are_lines(files, blobs, tmp_path, capsys):
 
 def test_odd_names(blobs, tmp_path):
     """As a process of its own, with names that a shell or a page could trip over."""
-    odd = "<script>alert(1)</script> $x$ ü"
+    odd = "<script>alert(1)</script> [/b] $x$ ü"
     np.save(tmp_path / "a b.npy", next(iter(blobs.views.values())))
     done = run("cluster", f"{odd}=a b.npy", "--clusters", "3", "--output", "o", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -132,6 +132,15 @@ def with_manifest(**entries):
     return change
 
 
+def with_views(**entries):
+    def change(members):
+        manifest = json.loads(members["model.json"])
+        manifest["views"] = [view | entries for view in manifest["views"]]
+        members["model.json"] = json.dumps(manifest).encode()
+
+    return change
+
+
 def with_member(name, content):
     def change(members):
         members[name] = content
@@ -147,7 +156,11 @@ def pickled():
 
 WRONG = {
     "another format": (with_manifest(format="other"), "does not say 'manyview model'"),
-    "from the future": (with_manifest(version=99), "version 99, and this manyview reads 1 to"),
+    "from the future": (with_manifest(version=99), "is a model file of format 99; expected"),
+    "no version": (with_manifest(version=True), "its version is True"),
+    "bad seed": (with_manifest(seed=-5), "no seed"),
+    "no weights": (with_views(weight=0.0), "no weights"),
+    "same names": (with_views(name="twin"), "same names"),
     "no views": (with_manifest(views=[]), "no views"),
     "bad normalize": (with_manifest(normalize="__import__"), "normalize is '__import__'"),
     "other length": (with_manifest(n_samples=61), r"labels has shape \(60,\)"),

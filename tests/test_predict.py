@@ -1,6 +1,7 @@
 """Labels of new samples: votes of their nearest known ones."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
@@ -33,7 +34,7 @@ def rows_of(views, some):
 
 
 def plain_shares(graphs, labels, n_clusters, weights, trust):
-    """The slow twin of `vote_shares`."""
+    """The slow twin of `vote_shares`, of votes that count by the trust in the voter."""
     out = np.zeros((graphs[0].shape[0], n_clusters))
     for v, graph in enumerate(graphs):
         for i, row in enumerate(graph.toarray()):
@@ -46,8 +47,11 @@ def plain_shares(graphs, labels, n_clusters, weights, trust):
 def test_votes_are_those_of_the_plain_loop(rng):
     graphs = [csr_array(rng.random((9, 12)) * (rng.random((9, 12)) < 0.4)) for _ in range(3)]
     labels, weights, trust = rng.integers(0, 4, 12), rng.random(3), rng.random((12, 3))
-    found = vote_shares(graphs, labels, 4, weights, trust)
-    np.testing.assert_allclose(found, plain_shares(graphs, labels, 4, weights, trust), atol=1e-14)
+    found = vote_shares(graphs, labels, 4, weights)
+    everyone = np.ones_like(trust)
+    np.testing.assert_allclose(
+        found, plain_shares(graphs, labels, 4, weights, everyone), atol=1e-14
+    )
     square = [csr_array(rng.random((12, 12)) * (rng.random((12, 12)) < 0.4)) for _ in range(3)]
     shares = plain_shares(square, labels, 4, weights, trust)
     own = own_shares(square, labels, weights, trust)
@@ -57,7 +61,7 @@ def test_votes_are_those_of_the_plain_loop(rng):
 def test_nobody_votes():
     empty = [csr_array((2, 3))]
     labels, trust = np.array([0, 1, 1]), np.ones((3, 1))
-    assert not vote_shares(empty, labels, 2, np.ones(1), trust).any()
+    assert not vote_shares(empty, labels, 2, np.ones(1)).any()
     assert np.isnan(own_shares([csr_array((3, 3))], labels, np.ones(1), trust)).all()
 
 
@@ -190,6 +194,58 @@ def test_transform_gives_the_embedding(blobs):
     assert list(frame.columns) == ["angularcigmvc0", "angularcigmvc1", "angularcigmvc2"]
 
 
+def test_columns_with_names_may_be_in_any_order(blobs):
+    frames = {name: pd.DataFrame(view).add_prefix(name) for name, view in blobs.views.items()}
+    model = AngularCIGMVC(3, random_state=0).fit(frames)
+    turned = {name: frame[frame.columns[::-1]] for name, frame in frames.items()}
+    np.testing.assert_array_equal(model.predict(turned), model.labels_)
+    np.testing.assert_array_equal(model.predict(blobs.views), model.labels_)  # without any names
+    with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* first is 'view00'"):
+        model.predict({"view0": frames["view0"].drop(columns="view00")})
+
+
+def test_rows_with_other_names_are_refused(blobs):
+    frames = {name: pd.DataFrame(view) for name, view in blobs.views.items()}
+    frames["view1"] = frames["view1"].iloc[::-1]
+    model = AngularCIGMVC(3, random_state=0).fit(blobs.views)
+    for method in (model.predict, AngularCIGMVC(3).fit):
+        with pytest.raises(ValueError, match="'view0' and 'view1' have different indexes"):
+            method(frames)
+
+
+@pytest.mark.parametrize("columns", [2, 10])
+def test_a_sample_far_out_changes_nothing_for_the_others(columns, blobs):
+    views = [view[:, :columns] for view in blobs.views.values()]
+    model = AngularCIGMVC(3, random_state=0, normalize=None).fit(views)
+    alone = model.predict_with_shares([view[:50] for view in views]).shares
+    far = [np.vstack([view[:50], np.full((1, view.shape[1]), 1e200)]) for view in views]
+    beside = model.predict_with_shares(far).shares
+    np.testing.assert_allclose(beside[:50], alone, atol=1e-9)
+    assert np.isfinite(beside).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_known_samples_alone_in_their_clusters_are_known_again(blobs):
+    views = [view[:20] for view in blobs.views.values()]
+    model = AngularCIGMVC(20, random_state=0).fit(views)
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+
+def test_one_new_sample_that_lacks_a_view(blobs):
+    first, second, third = (view[:1] for view in blobs.views.values())
+    model = AngularCIGMVC(3, random_state=0).fit(list(blobs.views.values()))
+    assert model.predict([first * np.nan, second, third])[0] == model.labels_[0]
+    present = np.array([[True, False, False]])
+    assert model.predict([first, second, third], present=present)[0] == model.labels_[0]
+
+
+def test_parameters_set_after_the_fit_are_for_the_next_one(blobs):
+    model = AngularCIGMVC(3, random_state=0).fit(blobs.views)
+    before = model.predict_with_shares(blobs.views).shares
+    model.set_params(normalize=None, n_neighbors=3)
+    np.testing.assert_array_equal(model.predict_with_shares(blobs.views).shares, before)
+
+
 def test_errors(blobs, rng):
     model = AngularCIGMVC(3, random_state=0)
     with pytest.raises(NotFittedError):
@@ -200,7 +256,7 @@ def test_errors(blobs, rng):
         model.predict({"other": rng.standard_normal((3, 4))})
     with pytest.raises(ValueError, match=r"got 2 view\(s\); expected 3"):
         model.predict([blobs.views[first], blobs.views[second]])
-    with pytest.raises(ValueError, match=f"view '{third}' has 2 columns; expected"):
+    with pytest.raises(ValueError, match=f"view '{third}' has 2 columns; expected 10"):
         model.predict({third: rng.standard_normal((3, 2))})
     nan = blobs.views[first][:3].copy()
     nan[1] = np.nan

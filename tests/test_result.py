@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import manyview
 from manyview import AngularCIGMVC, datasets, load_model
@@ -77,6 +78,43 @@ def test_frames_without_names_are_taken_row_by_row(blobs):
     )
 
 
+def test_indexes_that_are_cut_or_turned(blobs):
+    """What pandas numbers by itself is an index like any other once it has been cut."""
+    first, second, _ = (pd.DataFrame(view) for view in blobs.views.values())
+    cut = manyview.cluster([first.iloc[10:], second.iloc[:-10]], 3)
+    assert len(cut.ids) == 90
+    for result in (cut, manyview.cluster([first, second.iloc[::-1]], 3)):
+        target = blobs.target[[int(name) for name in result.ids]]
+        assert clustering_accuracy(target, result.labels) > 0.95
+    named = first.set_axis([f"s{i}" for i in range(90)])
+    assert manyview.cluster([named, second.to_numpy()], 3).ids[:2] == ("s0", "s1")
+    with pytest.raises(ValueError, match="'view0' has 90 rows, 'view1' has 80 rows"):
+        manyview.cluster([first, second.iloc[:80]], 3)
+    with pytest.raises(ValueError, match="have different indexes"):
+        manyview.cluster([named, second, second.to_numpy()], 3)
+
+
+def test_aligned_tables_can_be_cut_and_masked(frames):
+    tables = tables_of(frames)
+    assert manyview.cluster(tables, 3, views=["view2", "view0"]).view_names == ("view2", "view0")
+    mask = np.ones_like(tables.present)
+    mask[:5, 0] = False
+    result = manyview.cluster(tables, 3, present=mask)
+    expected = (tables.present & mask).sum(axis=0).tolist()
+    assert [view["n_samples"] for view in result.summary()["views"]] == expected
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_rows_that_the_mask_leaves_out_may_hold_anything(kind, blobs):
+    first, *others = (view.copy() for view in blobs.views.values())
+    mask = np.ones((90, 3), dtype=bool)
+    mask[3, 0] = False
+    first[3] = np.inf
+    result = manyview.cluster([kind(first), *others], 3, present=mask)
+    assert clustering_accuracy(blobs.target, result.labels) > 0.95
+    assert np.isinf(first[3]).all()
+
+
 def test_csv_and_summary(frames):
     result = manyview.cluster(frames, 3)
     lines = result.to_csv().splitlines()
@@ -97,11 +135,12 @@ def test_models_come_with_names_of_features(frames, tmp_path):
     model = load_model(tmp_path / "model.zip")
     assert model.views[0].features == result.tables.features["view0"]
     turned = {name: frame[frame.columns[::-1]] for name, frame in frames.items()}
-    found = model.predict(model.match(tables_of(turned)))
+    found = model.predict(tables_of(turned))
     assert (found.labels == result.labels).mean() >= 0.99
+    assert found.ids == result.ids
     lacking = tables_of({"view0": frames["view0"].drop(columns="f3")})
-    with pytest.raises(ValueError, match=r"lacks 1 of 8 columns .* the first is 'f3'"):
-        model.match(lacking)
+    with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* the first is 'f3'"):
+        model.predict(lacking)
 
 
 def test_warnings_are_kept_and_heard(blobs):
@@ -138,6 +177,15 @@ def test_mudata(blobs):
     assert two.view_names == ("view0", "view2")
     with pytest.raises(ValueError, match="views has 'rna'; expected some of the modalities"):
         manyview.cluster(data, 3, views=["rna"])
+    found = result.model().predict(data)
+    assert found.ids == result.ids
+    np.testing.assert_array_equal(found.labels, result.labels)
+    with pytest.raises(ValueError, match="X is a MuData; expected tables"):
+        AngularCIGMVC(3).fit(data)
+    parts = {name: data.mod[name] for name in ("view0", "view2")}
+    np.testing.assert_array_equal(manyview.cluster(parts, 3).labels, two.labels)
+    with pytest.raises(ValueError, match="view 'view0' is a AnnData; expected its matrix"):
+        AngularCIGMVC(3).fit(parts)
 
 
 def test_anndata(blobs):
@@ -158,6 +206,13 @@ def test_errors(blobs, rng):
         manyview.cluster(blobs.views, 3, method="magic")
     with pytest.raises(ValueError, match="data is one ndarray; expected MuData, AnnData"):
         manyview.cluster(rng.standard_normal((10, 3)), 3)
+    with pytest.raises(ValueError, match="views='view0'; expected a list of names"):
+        manyview.cluster(blobs.views, 3, views="view0")
+    with pytest.raises(ValueError, match="graph='precomputed'; expected features"):
+        manyview.cluster([np.eye(9)], 3, graph="precomputed")
+    named = {name: pd.DataFrame(view, index=range(5, 95)) for name, view in blobs.views.items()}
+    with pytest.raises(ValueError, match="joined by the ids of their rows"):
+        manyview.cluster(named, 3, present=np.ones((90, 3), dtype=bool))
     with pytest.raises(ValueError, match="add_to_obs='x' with dict"):
         manyview.cluster(blobs.views, 3, add_to_obs="x")
     with pytest.raises(ValueError, match=r"present has shape \(2, 2\)"):

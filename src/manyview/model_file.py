@@ -21,7 +21,8 @@ from scipy.sparse import csr_array
 
 from manyview._files import write_whole
 from manyview._typing import IntArray, Matrix
-from manyview.model import ClusterModel, KnownView
+from manyview.known_views import KnownView
+from manyview.model import ClusterModel
 
 #: Raised whenever older programs could not read what newer ones write.
 FORMAT_VERSION = 1
@@ -29,6 +30,10 @@ _FORMAT = "manyview model"
 _MANIFEST = "model.json"
 _CHECKSUMS = "sha256.txt"
 _DATE = (2000, 1, 1, 0, 0, 0)  # the same model makes the same file
+
+
+class LaterFormatError(ValueError):
+    """A whole model file, but of a format to come."""
 
 
 def save_model(model: ClusterModel, path: str | Path) -> None:
@@ -77,6 +82,8 @@ def load_model(path: str | Path) -> ClusterModel:
         manifest = json.loads(members[_MANIFEST])
         _check_manifest(manifest)
         return _model(manifest, members)
+    except LaterFormatError as error:
+        raise ValueError(f"{path} {error}") from error
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError, RuntimeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(
@@ -144,9 +151,12 @@ def _check_manifest(manifest: Any) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
         raise ValueError(f"{_MANIFEST} does not say '{_FORMAT}'")
     version = manifest.get("version")
-    if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
-        raise ValueError(
-            f"its format is of version {version!r}, and this manyview reads 1 to {FORMAT_VERSION}"
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ValueError(f"its version is {version!r}")
+    if version > FORMAT_VERSION:
+        raise LaterFormatError(
+            f"is a model file of format {version}; expected up to {FORMAT_VERSION}, which is what "
+            "this version of manyview reads"
         )
 
 
@@ -161,8 +171,10 @@ def _model(manifest: dict[str, Any], members: Mapping[str, bytes]) -> ClusterMod
         raise ValueError(f"normalize is {normalize!r}")
     if search not in ("auto", "exact", "approximate"):
         raise ValueError(f"neighbor_search is {search!r}")
-    if not views or int(manifest["n_neighbors"]) < 1:
-        raise ValueError("it has no views or no neighbours")
+    if not views or int(manifest["n_neighbors"]) < 1 or int(manifest["seed"]) < 0:
+        raise ValueError("it has no views, no neighbours or no seed")
+    if len({view.name for view in views}) < len(views) or not any(view.weight for view in views):
+        raise ValueError("its views have the same names, or no weights")
     return ClusterModel(
         views=tuple(views),
         labels=labels.astype(np.intp),

@@ -21,6 +21,7 @@ from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.containers import tables_of
 from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, SpectralAverage
+from manyview.methods._predicting import plain_params
 from manyview.model import ClusterModel
 from manyview.model_file import model_bytes
 from manyview.tables import AlignedTables
@@ -82,6 +83,11 @@ def cluster(
     (90,)
     """
     check_choice("method", method, tuple(METHODS))
+    if options.get("graph") == "precomputed":
+        raise ValueError(
+            "graph='precomputed'; expected features, or the estimator "
+            f"{METHODS[method].__name__}, which takes similarities"
+        )
     if add_to_obs is not None and not hasattr(data, "obs_names"):
         raise ValueError(
             f"add_to_obs={add_to_obs!r} with {type(data).__name__}; expected MuData or AnnData"
@@ -210,7 +216,7 @@ class ClusterResult:
             "manyview": __version__,
             "command": command,
             "method": self.method,
-            "parameters": estimator.to_model().about["parameters"],
+            "parameters": plain_params(estimator),
             "n_samples": len(self.ids),
             "n_clusters": self.n_clusters,
             "n_clusters_suggested": hasattr(estimator, "cluster_number_"),

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse, vstack
 
 from manyview._typing import FloatArray, IntArray, Matrix
 
 # A row whose spread is below this share of its largest entry is constant up to rounding.
 _FLAT = 16 * np.finfo(np.float64).eps
+
+
+# In units of the largest known number; single precision can still square it.
+_FAR_OUT = 1e12
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,28 @@ def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:
 
 def view_rows(matrix: Matrix, name: str, normalize: str | None) -> DenseRows | SparseRows:
     """A view's samples, normalised one by one as the parameter `normalize` of every method says."""
+    return normalize_rows(matrix, _resolved(matrix, name, normalize))
+
+
+def joint_rows(
+    known: Matrix, new: Matrix, name: str, normalize: str | None
+) -> DenseRows | SparseRows:
+    """Samples of a view and new ones after them, normalised as the known ones were.
+
+    Where samples are taken as they are, the known ones set the scale: a new one that is far out
+    is no reason to see the others differently.
+    """
+    if _resolved(known, name, normalize) is None:
+        far = _FAR_OUT * float(np.abs(known.data if issparse(known) else known).max(initial=0.0))
+        if isinstance(new, csr_array):
+            new = _with_data(new, np.clip(new.data, -far, far))
+        else:
+            new = np.clip(new, -far, far)
+    both = vstack if isinstance(known, csr_array) else np.vstack
+    return view_rows(both([known, new]), name, normalize)
+
+
+def _resolved(matrix: Matrix, name: str, normalize: str | None) -> str | None:
     width = matrix.shape[1]
     if normalize == "zscore" and width == 1:
         raise ValueError(
@@ -140,8 +166,8 @@ def view_rows(matrix: Matrix, name: str, normalize: str | None) -> DenseRows | S
             "leaves nothing of it; expected at least 2 columns, or normalize=None"
         )
     if normalize == "auto":
-        normalize = "zscore" if width > 2 else None
-    return normalize_rows(matrix, normalize)
+        return "zscore" if width > 2 else None
+    return normalize
 
 
 def normalize_rows(matrix: Matrix, how: str | None) -> DenseRows | SparseRows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -96,9 +97,18 @@ def align(tables: Sequence[Table]) -> AlignedTables:
         views[table.name] = _placed(table.matrix, places, filled, len(ids))
     _check_someone_knows(ids, present)
     if has_ids:
-        _log_strangers(tables, present)
+        _log_strangers(tables)
     features = {table.name: _feature_names(table) for table in tables}
     return AlignedTables(ids, views, present, features, has_ids)
+
+
+def id_text(value: Any) -> str:
+    """One id as text: 1, 1.0 and "1" are the same sample."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
 
 
 def few(items: Sequence[str], shown: int = _SHOWN) -> str:
@@ -272,11 +282,11 @@ def _check_someone_knows(ids: tuple[str, ...], present: BoolArray) -> None:
         )
 
 
-def _log_strangers(tables: Sequence[Table], present: BoolArray) -> None:
+def _log_strangers(tables: Sequence[Table]) -> None:
     """Ids spelled differently join nothing, which is no error but seldom what was meant."""
-    shared = present.sum(axis=1) > 1
-    for v, table in enumerate(tables):
-        if len(tables) > 1 and not shared[present[:, v]].any():
+    counts = Counter(sample for table in tables for sample in table.ids or ())
+    for table in tables:
+        if len(tables) > 1 and all(counts[sample] == 1 for sample in table.ids or ()):
             logger.warning(
                 "view '%s' shares no id with the other views; its first is %r",
                 table.name,

@@ -6,7 +6,7 @@ A view need not have every sample. One that it lacks is a row of NaN, or is said
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, ValuesView
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,14 @@ class Views:
     """The same N samples described by V matrices, one row a sample.
 
     `present` (N, V) says which samples a view has; None where all have all. What an absent row
-    holds is finite and of no meaning.
+    holds is finite and of no meaning. `features` has the names of each view's columns, None where
+    they have none.
     """
 
     names: tuple[str, ...]
     matrices: tuple[Matrix, ...]
     present: BoolArray | None = None
+    features: tuple[tuple[str, ...] | None, ...] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -74,9 +76,22 @@ def _is_series(item: Any) -> bool:
 
 def views_from_tables(tables: Any, present: Any = None) -> Views:
     """Check a collection of tables and give them names."""
+    known: Mapping[str, tuple[str, ...]] = getattr(tables, "features", {})
     if present is None:
         present = getattr(tables, "present", None)
-    tables = getattr(tables, "views", tables)
+    named = name_tables(getattr(tables, "views", tables))
+    views = Views(
+        tuple(named),
+        tuple(as_matrix(table, name) for name, table in named.items()),
+        features=tuple(known.get(name) or column_names(named[name]) for name in named),
+    )
+    _check_same_rows(views)
+    check_same_index(named)
+    return _with_absent(views, present)
+
+
+def name_tables(tables: Any) -> dict[str, Any]:
+    """A collection of tables by name."""
     if isinstance(tables, Mapping):
         named = {str(name): table for name, table in tables.items()}
         if len(named) < len(tables):
@@ -85,9 +100,31 @@ def views_from_tables(tables: Any, present: Any = None) -> Views:
         named = {f"view{v}": table for v, table in enumerate(tables)}
     if not named:
         raise ValueError("got no views; expected at least one 2-D table")
-    views = Views(tuple(named), tuple(as_matrix(table, name) for name, table in named.items()))
-    _check_same_rows(views)
-    return _with_absent(views, present)
+    return named
+
+
+def column_names(table: Any) -> tuple[str, ...] | None:
+    """Names of a data frame's columns; None where they are not text, or it is no data frame."""
+    columns = getattr(table, "columns", None)
+    names = None if columns is None else list(columns)
+    return tuple(names) if names and all(isinstance(name, str) for name in names) else None
+
+
+def is_frame(table: Any) -> bool:
+    """Whether it is a data frame whose rows have names, as those of pandas."""
+    return hasattr(table, "iloc") and hasattr(table, "index")
+
+
+def check_same_index(named: Mapping[str, Any]) -> None:
+    """Rows are taken one by one; data frames that name them differently mean something else."""
+    frames = [(name, table) for name, table in named.items() if is_frame(table)]
+    for name, table in frames[1:]:
+        if not table.index.equals(frames[0][1].index):
+            raise ValueError(
+                f"data frames '{frames[0][0]}' and '{name}' have different indexes; expected the "
+                "same rows in the same order (reset_index(drop=True) if they are), or "
+                "manyview.cluster, which joins them by index"
+            )
 
 
 def views_from_matrix(X: Matrix, widths: Any = None, present: Any = None) -> Views:
@@ -118,6 +155,11 @@ def _n_dims(table: Any) -> int:
 
 
 def as_matrix(table: Any, name: str) -> Matrix:
+    if hasattr(table, "obs_names"):
+        raise ValueError(
+            f"view '{name}' is a {type(table).__name__}; expected its matrix, or manyview.cluster, "
+            "which takes it as it is"
+        )
     dims = _n_dims(table)
     if dims != 2:
         raise ValueError(f"view '{name}' has {dims} dimension(s); expected a 2-D table")
@@ -175,7 +217,7 @@ def _object_columns(table: Any) -> Iterator[Any]:
 def _with_absent(views: Views, present: Any) -> Views:
     """The same views with what they lack: what `present` says, and dense rows of NaN."""
     shape = (views.n_samples, len(views.names))
-    given = np.ones(shape, dtype=bool) if present is None else _as_mask(present, shape)
+    given = np.ones(shape, dtype=bool) if present is None else as_mask(present, shape)
     found = given.copy()
     matrices = []
     for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
@@ -184,8 +226,6 @@ def _with_absent(views: Views, present: Any) -> Views:
             empty = np.isnan(matrix).all(axis=1)
         found[:, v] &= ~empty
         _check_finite(matrix, name, found[:, v])
-        if not found[:, v].any():
-            raise ValueError(f"view '{name}' has none of the samples; expected some of them")
         matrices.append(_finite_everywhere(matrix, found[:, v]))
     nowhere = np.flatnonzero(~found.any(axis=1))
     if len(nowhere):
@@ -194,7 +234,7 @@ def _with_absent(views: Views, present: Any) -> Views:
             f"{len(nowhere)} sample(s) are absent from all views: {listed}; expected every sample "
             "in at least one view"
         )
-    return Views(views.names, tuple(matrices), None if found.all() else found)
+    return replace(views, matrices=tuple(matrices), present=None if found.all() else found)
 
 
 def _finite_everywhere(matrix: Matrix, present: BoolArray) -> Matrix:
@@ -210,7 +250,8 @@ def _finite_everywhere(matrix: Matrix, present: BoolArray) -> Matrix:
     return matrix
 
 
-def _as_mask(present: Any, shape: tuple[int, int]) -> BoolArray:
+def as_mask(present: Any, shape: tuple[int, ...]) -> BoolArray:
+    """`present` as an array of that shape."""
     mask = np.asarray(present)
     if mask.shape != shape or mask.dtype != bool:
         raise ValueError(

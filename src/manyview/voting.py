@@ -17,20 +17,15 @@ from manyview.neighbors import TIE
 
 
 def vote_shares(
-    graphs: Sequence[csr_array],
-    labels: IntArray,
-    n_clusters: int,
-    weights: FloatArray,
-    trust: FloatArray,
+    votes: Sequence[csr_array], labels: IntArray, n_clusters: int, weights: FloatArray
 ) -> FloatArray:
     """The share of the votes that every cluster gets.
 
     Parameters
     ----------
-    graphs : a matrix for every view, a row a voted-on sample and a column a voter
+    votes : a matrix for every view, a row a voted-on sample and a column a voter
     labels : array of shape (n_voters,)
     weights : array of shape (n_views,)
-    trust : array of shape (n_voters, n_views)
 
     Returns
     -------
@@ -39,11 +34,9 @@ def vote_shares(
     """
     n = len(labels)
     clusters = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
-    totals = np.zeros((graphs[0].shape[0], n_clusters))
-    for graph, weight, own in zip(graphs, weights / weights.sum(), trust.T, strict=True):
-        votes = csr_array((graph.data * own[graph.indices], graph.indices, graph.indptr),
-                          shape=graph.shape)  # fmt: skip
-        totals += weight * (votes @ clusters).toarray()
+    totals = np.zeros((votes[0].shape[0], n_clusters))
+    for own, weight in zip(votes, weights, strict=True):
+        totals += weight * (own @ clusters).toarray()
     sums = totals.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(totals, sums, out=totals, where=sums > 0))
 
@@ -53,7 +46,8 @@ def own_shares(
 ) -> FloatArray:
     """The share of the votes for the cluster that each sample is in; NaN where nobody votes.
 
-    As `vote_shares` on the samples themselves, without a number for every other cluster.
+    As `vote_shares` of the views' own graphs, without a number for every other cluster; `trust`
+    (n_samples, n_views) is how much each voter counts.
     """
     n = len(labels)
     total, agreed = np.zeros(n), np.zeros(n)

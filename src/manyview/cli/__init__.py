@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from manyview._version import __version__
 from manyview.cli._cluster import add_cluster_options, cluster
@@ -38,10 +38,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options) or 0)
     except (ValueError, OSError, ImportError) as error:
-        return fail(" ".join(str(error).split()))
+        return fail(_in_words(error))
     except KeyboardInterrupt as stop:
         sys.stderr.write(f"manyview: interrupted{stop}\n")
         return 130
+
+
+def _in_words(error: Exception) -> str:
+    """One line; of the system's errors without their numbers."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}"
+    return " ".join(str(error).split())
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that complains in one line, as all else here does."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"manyview: error: {message} (see {self.prog} --help)\n")
 
 
 def _interrupt(*_: Any) -> None:
@@ -50,9 +64,7 @@ def _interrupt(*_: Any) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="manyview", description="Cluster data that comes in several views."
-    )
+    parser = _Parser(prog="manyview", description="Cluster data that comes in several views.")
     parser.add_argument("--version", action="version", version=f"manyview {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 

@@ -34,7 +34,7 @@ def predict(options: argparse.Namespace) -> None:
         show("reading")
         tables = read_tables(options)
         show("predicting")
-        found = model.predict(model.match(tables))
+        found = model.predict(tables)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["id", "cluster", "confidence"])

@@ -86,13 +86,14 @@ def print_table(title: str, columns: Sequence[str], rows: Any, left: int, note: 
     """A table on stdout; the first `left` columns are text."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, caption=note)
+    table = Table(title=Text(title), caption=Text(note))  # names are no markup
     for number, column in enumerate(columns):
         justify: Any = "left" if number < left else "right"
-        table.add_column(column, justify=justify, overflow="fold")
+        table.add_column(Text(column), justify=justify, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     Console().print(table)
 
 

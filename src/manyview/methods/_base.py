@@ -17,7 +17,7 @@ from manyview._log import verbosity
 from manyview._run import Run
 from manyview._typing import Matrix
 from manyview.cluster_number import from_graphs
-from manyview.methods._predicting import PredictsNew
+from manyview.methods._predicting import PredictsNew, Voting
 from manyview.scaling import DenseRows, Rows, SparseRows, count_distinct, view_rows
 from manyview.views import (
     Views,
@@ -79,6 +79,10 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
 
     def _read_views(self, X: Any, present: Any = None) -> Views:
         """Check the input, whatever its form, and remember its layout."""
+        if hasattr(X, "obs_names"):
+            raise ValueError(
+                f"X is a {type(X).__name__}; expected tables, or manyview.cluster, which takes it"
+            )
         if is_collection(X):
             if self.views is not None:
                 raise ValueError(
@@ -101,11 +105,15 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
                 f"expected 1 to {views.n_samples}"
             )
         self._check_complete(views)
+        if views.present is not None and not views.present.any(axis=0).all():
+            empty = views.names[int(views.present.any(axis=0).argmin())]
+            raise ValueError(f"view '{empty}' has none of the samples; expected some of them")
         if self._takes_similarities():
             for name, matrix in zip(views.names, views.matrices, strict=True):
                 _check_similarities(matrix, name)
         self.view_names_ = views.names
         self._views = views
+        self._voting = Voting(self._n_voters(), self.normalize)
         for name in ("cluster_number_", "neighbor_search_"):  # not every fit has them
             if hasattr(self, name):
                 delattr(self, name)

@@ -137,6 +137,10 @@ class GraphClusterer(MultiViewClusterer):
                 return self._complete_graph(rows, name), None
             automatic = self.n_neighbors == "auto"
             k = min(self._auto_neighbors, max(n - 2, 1)) if automatic else int(self.n_neighbors)
+            if n < 3 and automatic:
+                raise ValueError(
+                    f"view '{name}' has n_samples={n}; expected at least 3 for a graph"
+                )
             if k > n - 2:
                 expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
                 raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
-from manyview.model import ClusterModel, KnownView, Prediction
+from manyview.known_views import KnownView, match_views
+from manyview.model import ClusterModel, Prediction
 from manyview.views import Views, check_numbers, is_collection, views_from_matrix
 from manyview.voting import own_shares
 
@@ -28,6 +30,14 @@ def _has_features(estimator: Any) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class Voting:
+    """Parameters at the time of the fit; what is set afterwards is for the next one."""
+
+    n_voters: int
+    normalize: str | None
+
+
 class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Labels and embedding of new samples, by the votes of their nearest known ones."""
 
@@ -37,6 +47,7 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     labels_: IntArray
     embedding_: FloatArray
     _views: Views
+    _voting: Voting
     _seed: int
 
     @available_if(_has_features)
@@ -66,6 +77,8 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """As `predict`, with the share of the votes for every cluster and a confidence."""
         check_is_fitted(self)
         model: ClusterModel = self.to_model()
+        if is_collection(X) or hasattr(X, "obs_names"):
+            return model.predict(X, present)
         return model.predict_views(self._new_views(model, X, present))
 
     @available_if(_has_features)
@@ -89,19 +102,22 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         views, trust = self._views, self._trust()
+        names = features or views.features or [None] * len(views.names)
         known = [
-            self._known_view(v, trust[:, v], None if features is None else features[v])
-            for v in range(len(views.names))
+            self._known_view(v, trust[:, v], column_names) for v, column_names in enumerate(names)
         ]
-        params = {name: value for name, value in self.get_params().items() if _is_plain(value)}
         return ClusterModel(
             views=tuple(known),
             labels=self.labels_,
-            n_neighbors=self._n_voters(),
-            normalize=self.normalize,
+            n_neighbors=self._voting.n_voters,
+            normalize=self._voting.normalize,
             neighbor_search=getattr(self, "neighbor_search", "auto"),
             seed=self._seed,
-            about={"method": type(self).__name__, "version": __version__, "parameters": params},
+            about={
+                "method": type(self).__name__,
+                "version": __version__,
+                "parameters": plain_params(self),
+            },
         )
 
     @property
@@ -144,21 +160,26 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _new_views(self, model: ClusterModel, X: Any, present: Any) -> Views:
         """New samples, checked; one matrix is cut as the one that was fitted."""
-        if is_collection(X):
-            return model.complete(X, present)
+        if is_collection(X) or hasattr(X, "obs_names"):
+            return model.read(X, present)[0]
         check_numbers(X, "X")
         matrix = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False,
             reset=False,
         )  # fmt: skip
         matrix = csr_array(matrix) if issparse(matrix) else matrix
-        return model.in_order(views_from_matrix(matrix, self.views, present))
+        return match_views(model.views, views_from_matrix(matrix, self.views, present))
 
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
 
-def _is_plain(value: Any) -> bool:
-    """What JSON can hold."""
-    return value is None or isinstance(value, str | bool | int | float)
+def plain_params(estimator: Any) -> dict[str, Any]:
+    """Parameters in what JSON can hold; others, such as a generator of random numbers, as text."""
+    params = {}
+    for name, value in estimator.get_params().items():
+        value = value.item() if isinstance(value, np.generic) else value
+        plain = value is None or isinstance(value, str | bool | int | float)
+        params[name] = value if plain else str(value)
+    return params

@@ -19,8 +19,8 @@ from scipy.io.matlab import MatReadError
 from scipy.sparse import coo_array, issparse, load_npz
 
 from manyview._typing import FloatArray, Matrix
-from manyview.readers._source import Options, as_matrix, id_text, plain_ids, readable
-from manyview.tables import Table, few
+from manyview.readers._source import Options, as_matrix, plain_ids, readable
+from manyview.tables import Table, few, id_text
 
 _NPY_ERRORS = (
     ValueError,

@@ -11,8 +11,7 @@ import numpy as np
 
 from manyview._log import logger
 from manyview._typing import FloatArray
-from manyview.readers._source import id_text
-from manyview.tables import few
+from manyview.tables import few, id_text
 
 
 class GrowingMatrix:

@@ -75,12 +75,3 @@ def plain_ids(ids: Sequence[str]) -> tuple[str, ...]:
     if any("." in sample for sample in ids) and all(_WHOLE.fullmatch(sample) for sample in ids):
         return tuple(sample.partition(".")[0] for sample in ids)
     return tuple(ids)
-
-
-def id_text(value: Any) -> str:
-    """One id as text: 1, 1.0 and "1" are the same sample."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return str(value)
