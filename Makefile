@@ -17,7 +17,7 @@ demo: $(VENV)/.installed-cli
 	$(BIN)/manyview demo
 
 test: lint types
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -3,6 +3,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Several workers share the cores; libraries that read this when they are loaded would each
+    # take all of them, and wait for each other by spinning.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = "1"
+
 import numpy as np
 import pytest
 from scipy.io import loadmat

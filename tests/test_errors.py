@@ -100,7 +100,7 @@ ERRORS = {
         "view 'view1' has n_features=1, and z-scoring each sample over its features"),
     "one sample": ({"n_clusters": 1}, [X[:1]], "n_samples=1; expected at least 2 samples"),
     "two samples": ({"n_clusters": 1}, [X[:2]],
-        "n_neighbors=1, but view 'view0' has n_samples=2; expected at least 3 samples"),
+        "view 'view0' has n_samples=2; expected at least 3 for a graph"),
     "not square": ({"graph": "precomputed"}, [X], "view 'view0' has shape (60, 8); expected"),
     "negative": ({"graph": "precomputed"}, [-np.eye(60)],
         "view 'view0' has a negative similarity (-1); expected none below 0"),

@@ -258,11 +258,11 @@ def test_the_page_in_a_browser(outputs):
         (["--data-home", "nowhere", "--datasets", "HW"], "put HW.mat from"),
     ],
 )
-def test_bad_usage(arguments, message, tmp_path):
-    done = run("reproduce", *arguments, "--output", tmp_path / "out", cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_bad_usage(arguments, message, tmp_path, capsys):
+    assert cli.main(["reproduce", *arguments, "--output", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
 
 
 def test_datasets_are_listed(tmp_path):
