@@ -20,13 +20,13 @@ from manyview._typing import FloatArray, IntArray
 #: Share of the true neighbours that the search must find on its trial samples. A little more than
 #: the 0.98 that is promised, because a trial has its own luck.
 TARGET_RECALL = 0.985
+#: The same for new samples: the nearest decide a vote, and what is missed are the last of them.
+VOTE_RECALL = 0.9
 _TRIALS = 300
 # However good the trial: so few samples are looked at in no time, and small graphs miss each edge.
 _LEAST_SAMPLES = 1024
 _SPARE_CANDIDATES = 4
 _BLOCK = 8192
-# Rows whose cells are looked up together.
-_NEW_ROWS = 200_000
 # k-means needs only a rough idea of where the samples are.
 _POINTS_PER_CELL = 40
 _KMEANS_ROUNDS = 5
@@ -72,20 +72,19 @@ class CellIndex:
     def search(self, rows: FloatArray, m: int) -> IntArray:
         """`m` samples, or a few more, near each of other rows; -1 where fewer were found."""
         wanted = min(m + _SPARE_CANDIDATES, len(self.data))
-        found = np.empty((len(rows), wanted), dtype=np.intp)
-        for start in range(0, len(rows), _NEW_ROWS):
-            data = (rows[start : start + _NEW_ROWS] - self.centre).astype(np.float32)
-            gaps, cells = self.index.quantizer.search(data, self.n_probed)
-            # Rows of the same cell one after the other, so that the search finds memory warm.
-            order = np.argsort(cells[:, 0], kind="stable")
-            for first in range(0, len(order), _BLOCK):
-                some = order[first : first + _BLOCK]
-                near = self.index.search_preassigned(data[some], wanted, cells[some], gaps[some])
-                found[start + some] = near[1]
+        data = (rows - self.centre).astype(np.float32)
+        # Rows of the same cell one after the other, so that the search finds memory warm.
+        order = np.argsort(self.index.quantizer.search(data, 1)[1][:, 0], kind="stable")
+        found = np.empty((len(data), wanted), dtype=np.intp)
+        for start in range(0, len(data), _BLOCK):
+            some = order[start : start + _BLOCK]
+            found[some] = self.index.search(data[some], wanted)[1]
         return found
 
 
-def build_index(data: FloatArray, m: int, seed: int) -> CellIndex:
+def build_index(
+    data: FloatArray, m: int, seed: int, target_recall: float = TARGET_RECALL
+) -> CellIndex:
     """Sort samples into cells and find out how many to search for their `m` neighbours."""
     import faiss
 
@@ -99,24 +98,28 @@ def build_index(data: FloatArray, m: int, seed: int) -> CellIndex:
     index.cp.max_points_per_centroid = _POINTS_PER_CELL
     index.train(centred)
     index.add(centred)
-    recall = _widen(index, centred, m, np.random.default_rng(seed))
+    recall = _widen(index, centred, m, target_recall, np.random.default_rng(seed))
     return CellIndex(centred, centre, index, _cell_order(index, seed), recall)
 
 
-def _widen(index: Any, data: NDArray[np.float32], m: int, rng: np.random.Generator) -> float:
+def _widen(
+    index: Any, data: NDArray[np.float32], m: int, target_recall: float, rng: np.random.Generator
+) -> float:
     """Set how many cells are searched; the recall that this has on trial samples."""
     import faiss
 
     n = len(data)
-    trial = data[rng.choice(n, min(_TRIALS, n), replace=False)]
+    careful = target_recall >= TARGET_RECALL
+    n_trials, least_cells, least = (_TRIALS, 8, _LEAST_SAMPLES) if careful else (100, 4, m)
+    trial = data[rng.choice(n, min(n_trials, n), replace=False)]
     wanted = min(m + 1, n)
     farthest = faiss.knn(trial, data, wanted)[0][:, -1:] * (1 + 1e-5)
-    index.nprobe = min(max(8, math.ceil(_LEAST_SAMPLES * index.nlist / n)), index.nlist)
+    index.nprobe = min(max(least_cells, math.ceil(least * index.nlist / n)), index.nlist)
     while True:
         found = index.search(trial, wanted)[0]
         # The sample itself is always found and does not count.
         recall = float(((found <= farthest).sum(axis=1) - 1).mean() / (wanted - 1))
-        if recall >= TARGET_RECALL or index.nprobe == index.nlist:
+        if recall >= target_recall or index.nprobe == index.nlist:
             return min(recall, 1.0)
         index.nprobe = min(index.nlist, index.nprobe + max(1, index.nprobe // 8))
 

@@ -137,7 +137,7 @@ def _dense_known(data: FloatArray, n_known: int, m: int, search: str, seed: int)
     if search == "auto" and len(new) < _MANY_NEW:
         search = "exact"
     if _choose(DenseRows(known), search)[0] == "approximate":
-        index = approximate.build_index(known, m, seed)
+        index = approximate.build_index(known, m, seed, approximate.VOTE_RECALL)
         if 2 * index.n_probed <= index.n_cells:
             return index.search(new, m)
     centre = known.mean(axis=0)  # same distances, fewer digits lost in products
