@@ -1,7 +1,7 @@
 """What people do with it: views that lack samples, new samples, a report about many.
 
-Writes the tables of docs/practice.md and ends with exit code 1 where a target is missed. Run it with
-``make bench-practice``; about ten minutes on 2 cores. imml's NEMO is measured beside it where
+Writes the tables of docs/practice.md and ends with exit code 1 where a target is missed. Run it
+with ``make bench-practice``; about ten minutes on 2 cores. imml's NEMO is measured beside it where
 ``make bench-peers`` has installed it.
 """
 
@@ -25,23 +25,13 @@ SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 MASKS = 10
 
 
-def removed(n, n_views, share, seed):
-    """A mask without that share of all pairs, every sample keeping at least one view."""
-    present = np.ones((n, n_views), dtype=bool)
-    left = round(share * present.size)
-    for pair in np.random.default_rng(seed).permutation(present.size):
-        sample, view = divmod(int(pair), n_views)
-        if left and present[sample].sum() > 1:
-            present[sample, view] = False
-            left -= 1
-    return present
-
-
 def digits_without(share, seed):
+    from masks import removed  # of the tests
+
     from manyview.datasets import load_digits_views
 
     data = load_digits_views()
-    present = removed(data.n_samples, len(data.views), share, seed)
+    present = removed(data.n_samples, len(data.views), share, np.random.default_rng(seed))
     views = [
         np.where(has[:, None], view, np.nan)
         for view, has in zip(data.views.values(), present.T, strict=True)
@@ -181,8 +171,9 @@ def many_table():
     rows, checks = [], []
     for n in (20_000, 100_000):
         found = harness.in_a_process(__file__, "many_new", n=n)
-        rows.append([f"{n:,}", *(f"{found[k]:.1f}" for k in ("graphs", "fit", "predict")),
-                     f"{found['accuracy']:.3f}", f"{found['report']:.1f}", f"{found['page']:.1f}"])  # fmt: skip
+        seconds = [f"{found[what]:.1f}" for what in ("graphs", "fit", "predict")]
+        page = [f"{found[what]:.1f}" for what in ("report", "page")]
+        rows.append([f"{n:,}", *seconds, f"{found['accuracy']:.3f}", *page])
         print(rows[-1], flush=True)
     checks += [
         (found["predict"] <= found["graphs"],

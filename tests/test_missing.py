@@ -5,6 +5,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from masks import removed
 from scipy.sparse import csr_array
 
 import manyview
@@ -19,19 +20,6 @@ from manyview.neighbors import nearest
 from manyview.scaling import normalize_rows
 
 METHODS = [AngularCIGMVC, CIGMVC, GBS, SpectralAverage]
-
-
-def removed(n, n_views, share, rng):
-    """A mask without that share of all pairs, every sample keeping at least one view."""
-    present = np.ones((n, n_views), dtype=bool)
-    left = round(share * present.size)
-    for pair in rng.permutation(present.size):
-        sample, view = divmod(int(pair), n_views)
-        if left and present[sample].sum() > 1:
-            present[sample, view] = False
-            left -= 1
-    assert left == 0
-    return present
 
 
 def with_nan(views, present):
@@ -123,7 +111,7 @@ def test_a_permutation_of_the_samples_permutes_the_labels(blobs, rng):
 
 def test_digits_with_30_percent_of_the_pairs_removed():
     """ACC falls by at most 5 points, in the mean over masks: single ones differ by how two pairs
-    of digits are told apart. `make bench-missing` has more of them."""
+    of digits are told apart. `make bench-practice` has more of them."""
     data = datasets.load_digits_views()
     whole = AngularCIGMVC(10, random_state=0).fit_predict(data.views)
     found = []

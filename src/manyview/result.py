@@ -172,12 +172,9 @@ class ClusterResult:
         """How much each view counts; they sum to 1."""
         return np.asarray(self.estimator._voting_weights())
 
-    def columns(self) -> dict[str, Sequence[Any]]:
+    def columns(self) -> dict[str, Any]:
         """What there is about each sample, by the name of the column."""
-        found: dict[str, Sequence[Any]] = {
-            "cluster": self.labels,  # type: ignore[dict-item]
-            "confidence": self.confidence,  # type: ignore[dict-item]
-        }
+        found: dict[str, Any] = {"cluster": self.labels, "confidence": self.confidence}
         if self.disagreement is not None:
             for name, values in zip(self.view_names, self.disagreement.T, strict=True):
                 found[f"disagreement_{name}"] = values
