@@ -65,7 +65,7 @@ def test_rows_of_silent_views_sum_to_one():
     # Without a pull, U is the mean of what is said, and not that mean filled up evenly.
     U = unified_graph(
         stack, stack.weights, np.zeros((120, 3)), np.ones(2), 1.0, exact=True,
-        counted=stack.speaks(),
+        speaks=stack.speaks(),
     )  # fmt: skip
     np.testing.assert_allclose(U, stack.mean(), atol=1e-12)
 

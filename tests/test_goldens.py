@@ -55,7 +55,7 @@ def test_synthetic_from_raw_views(name, method):
     assert model.converged_
 
 
-def unify_with_slip(indptr, indices, consistent, embedding, shares, _, pull, out):
+def unify_with_slip(indptr, indices, consistent, embedding, shares, _, pulls, out):
     """The row update with the slip that the published program has; see oracle.py."""
     out[:] = 0
     for i in range(len(indptr) - 1):
@@ -63,7 +63,7 @@ def unify_with_slip(indptr, indices, consistent, embedding, shares, _, pull, out
         own = own[(consistent[:, own] > 0).any(axis=0)]
         if len(own):
             gaps = ((embedding[i] - embedding[indices[own]]) ** 2).sum(axis=1)
-            q = shares @ consistent[:, own] - pull * gaps
+            q = shares @ consistent[:, own] - pulls[i] * gaps
             out[own] = oracle.project_simplex_with_slip(q, len(consistent))
 
 

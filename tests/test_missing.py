@@ -177,9 +177,9 @@ def test_rows_of_the_unified_graph_minimise_over_the_views_that_count(exact, rng
     S = rng.random((3, 8, 8)) * (rng.random((3, 8, 8)) < 0.7)
     counted = np.array([[True] * 3, [True, True, False], [True, False, False], [True] * 3] * 2)
     S *= counted.T[:, :, None]
-    stack = stack_graphs([csr_array(graph) for graph in S])
+    stack = stack_graphs([csr_array(graph) for graph in S], present=counted)
     F, alpha = rng.standard_normal((8, 2)), np.array([0.2, 0.5, 3.0])
-    found = unified_graph(stack, stack.weights, F, alpha, 0.7, exact=exact, counted=counted)
+    found = unified_graph(stack, stack.weights, F, alpha, 0.7, exact=exact)
     found = stack.matrix(found).toarray()
     for i in range(8):
         own = np.flatnonzero(counted[i])

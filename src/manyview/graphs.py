@@ -181,19 +181,18 @@ class GraphStack:
         parts: FloatArray,
         F: FloatArray,
         shares: FloatArray,
-        pull: float,
-        row_factors: FloatArray | None = None,
+        pulls: float | FloatArray,
+        row_factors: float | FloatArray = 1.0,
     ) -> FloatArray:
-        """One graph from parts (V, nnz): each row the projection of factor_i (sum_v shares_v a_v,i
-        - pull ||f_i - f_j||^2) on the simplex; factors are 1 unless given."""
+        """One graph from parts (V, nnz): each row the projection of factor_i sum_v shares_v a_v,i
+        - pull_i ||f_i - f_j||^2 on the simplex."""
         from manyview import _kernels
 
-        if row_factors is None:
-            row_factors = np.ones(self.n_samples)
-
+        factors = np.broadcast_to(row_factors, self.n_samples).astype(np.float64)
+        pulls = np.broadcast_to(pulls, self.n_samples).astype(np.float64)
         # numpy's memory comes in large pages, numba's does not; edges are looked up everywhere.
         U = np.empty(len(self.indices))
-        _kernels.unify(self.indptr, self.indices, parts, F, shares, row_factors, pull, U)
+        _kernels.unify(self.indptr, self.indices, parts, F, shares, factors, pulls, U)
         return U
 
     def symmetric(self, values: FloatArray, kind: type = np.float64) -> csr_array:

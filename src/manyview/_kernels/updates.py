@@ -96,10 +96,10 @@ def unify(
     embedding: FloatArray,
     shares: FloatArray,
     row_factors: FloatArray,
-    pull: float,
+    pulls: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Rows of U: projections of row_factor_i (sum_v shares_v a_v,i - pull ||f_i - f_j||^2) on the
+    """Rows of U: projections of row_factor_i sum_v shares_v a_v,i - pull_i ||f_i - f_j||^2 on the
     simplex.
 
     Only columns in which some view is positive take part; a row without any is empty.
@@ -122,7 +122,7 @@ def unify(
                 values[m] = row_factors[i] * centre
                 m += 1
         if m > 0:
-            _pull_apart(values[:m], embedding, i, indices, active, pull * row_factors[i])
+            _pull_apart(values[:m], embedding, i, indices, active, pulls[i])
             _project_simplex(values[:m])
             for position in range(m):
                 out[active[position]] = values[position]

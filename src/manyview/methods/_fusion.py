@@ -167,8 +167,7 @@ def fuse(
 
     A = S
     U = stack.mean()  # taken both ways
-    # The views whose mean a row of U is drawn to.
-    counted = stack.speaks() if angular else stack.present
+    speaks = stack.speaks() if angular else None
     spectrum = solve(U, None)
     F, variation = embed(U, spectrum)
     low_end = spectrum.low_end
@@ -179,7 +178,7 @@ def fuse(
     record(0)
     for number in range(1, max_iter + 1):
         alpha = view_weights(misfits)
-        U = unified_graph(stack, A, F, alpha, lambda_, exact=updates == "exact", counted=counted)
+        U = unified_graph(stack, A, F, alpha, lambda_, exact=updates == "exact", speaks=speaks)
         spectrum = solve(U, low_end)
         low_end = low_end if spectrum.low_end is None else spectrum.low_end
         too_few = spectrum.sum_c > tol
@@ -209,12 +208,18 @@ def fuse(
     return Fusion(U, A, alpha, F, spectrum, tuple(history), stop_reason)
 
 
-def row_scaling(counted: BoolArray | None, shares: FloatArray) -> FloatArray | None:
+def row_scaling(counted: BoolArray | None, shares: FloatArray) -> float | FloatArray:
     """What makes a weighted sum over all views a mean over those counted, row by row."""
-    if counted is None or counted.all():
-        return None
+    if counted is None:
+        return 1.0
     totals = counted @ shares
     return np.where(counted.all(axis=1) | (totals == 0), 1.0, 1 / np.where(totals > 0, totals, 1))
+
+
+def silence_scaling(stack: GraphStack, speaks: BoolArray) -> FloatArray:
+    """What makes a mean over the views that have a sample one over those that speak of it."""
+    has = len(speaks.T) if stack.present is None else stack.present.sum(axis=1)
+    return np.asarray(has / np.maximum(speaks.sum(axis=1), 1))
 
 
 def pieces_of(stack: GraphStack, A: FloatArray) -> int:
@@ -256,12 +261,13 @@ def unified_graph(
     lambda_: float,
     *,
     exact: bool,
-    counted: BoolArray | None = None,
+    speaks: BoolArray | None = None,
 ) -> FloatArray:
     """Equation 4, row by row: as published, or the exact minimiser of equation 3 in U.
 
-    Of the objective's sum over views, only those `counted` for a sample (n_samples, V) take part
-    in its row; None for all.
+    Of the objective's sum over views, those that lack a sample take no part in its row. With
+    `speaks` (n_samples, V) given, the row is drawn to the mean of the views that have edges from
+    it alone.
     """
     if exact:
         shares, pull = alpha / alpha.sum(), lambda_ / (2 * alpha.sum())
@@ -273,7 +279,9 @@ def unified_graph(
         padded = np.zeros((len(F), -16 * (-F.shape[1] // 16)), dtype=np.float32)
         padded[:, : F.shape[1]] = F
         F = cache_aligned(padded, np.float32)
-    return stack.unify(A, F, shares, pull, row_scaling(counted, shares))
+    scaling = row_scaling(stack.present, shares)
+    factors = scaling if speaks is None else scaling * silence_scaling(stack, speaks)
+    return stack.unify(A, F, shares, pull * scaling, factors)
 
 
 def consistent_parts(
