@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # Several workers share the cores; libraries that read this when they are loaded would each
-    # take all of them, and wait for each other by spinning.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"
+    # Several workers share the cores. Libraries that read this when they are loaded would each take
+    # all of them, and wait for their own threads by spinning while another worker needs the core.
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    os.environ["OMP_WAIT_POLICY"] = "passive"
 
 import numpy as np
 import pytest
