@@ -1,0 +1,204 @@
+"""NPY, NPZ, MAT and Matrix Market files."""
+
+import os
+
+import numpy as np
+import pytest
+from files import X, dense, read, write, write_any
+from scipy import sparse
+from scipy.io import savemat
+from scipy.sparse import csr_array
+
+from manyview.readers import read_views
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.mark.parametrize("extension", ["npy", "npz", "mat", "mtx"])
+def test_features_by_samples(folder, extension):
+    write_any(f"x.{extension}", X)
+    table = read(f"x.{extension}", transpose=True)
+    np.testing.assert_array_equal(dense(table.matrix), X.T)
+    if isinstance(table.matrix, np.ndarray):
+        assert table.matrix.flags.c_contiguous
+
+
+def test_nothing_to_transpose(folder):
+    write_any("x.csv")
+    with pytest.raises(ValueError, match=r"transpose was asked for; expected a file of .npy"):
+        read("x.csv", transpose=True)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+def test_sparse_archives(folder, form):
+    sparse.save_npz("x.npz", sparse.coo_array(X).asformat(form))
+    table = read("x.npz")
+    assert isinstance(table.matrix, csr_array)
+    assert table.name == "x"
+    np.testing.assert_array_equal(table.matrix.toarray(), X)
+
+
+def test_sparse_indices_out_of_range(folder):
+    np.savez(
+        "x.npz",
+        format=b"csc",
+        shape=(3, 2),
+        data=np.ones(2),
+        indices=np.array([0, 9_000_000]),
+        indptr=np.array([0, 1, 2]),
+    )
+    with pytest.raises(ValueError, match=r"x.npz is not a valid sparse matrix"):
+        read("x.npz")
+
+
+@pytest.mark.parametrize("extension", ["npz", "mat"])
+def test_vectors_are_read_only_when_chosen(folder, extension):
+    arrays = {"X": X, "y": np.arange(4)[:, None], "Z": X}
+    path = f"x.{extension}"
+    savemat(path, arrays) if extension == "mat" else np.savez(path, **arrays)
+    message = rf"{path}: 'y' cannot be told .*choose arrays with PATH:KEY, .*{path}:X {path}:Z"
+    with pytest.raises(ValueError, match=message):
+        read_views([path])
+    np.testing.assert_array_equal(read(f"{path}:y").matrix, [[0], [1], [2], [3]])
+    with pytest.raises(ValueError, match=f"{path} has no array 'W'; expected one of 'X', 'y', 'Z'"):
+        read(f"{path}:W")
+
+
+def test_a_vector_of_one_dimension(folder):
+    np.savez("x.npz", y=np.arange(4.0))
+    np.testing.assert_array_equal(read("x.npz:y").matrix, [[0], [1], [2], [3]])
+    np.save("x.npy", np.arange(4.0))
+    with pytest.raises(ValueError, match=r"x.npy has shape \(4,\)"):
+        read("x.npy")
+
+
+ODD = {
+    "complex": np.ones((2, 2), dtype=complex),
+    "object": np.array([[1, "x"], [2, 3]], dtype=object),
+    "structured": np.zeros((2, 2), dtype=[("u", float)]),
+    "datetime": np.zeros((2, 2), dtype="datetime64[s]"),
+    "text": np.array([["a", "b"], ["c", "d"]]),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_arrays_that_are_not_numbers(folder, kind):
+    np.save("x.npy", ODD[kind])
+    np.savez("x.npz", x=ODD[kind])
+    with pytest.raises(ValueError, match=r"x.npy"):
+        read("x.npy")
+    with pytest.raises(ValueError, match=r"x.npz.*(type|objects|shape)"):
+        read("x.npz:x")
+
+
+def test_pickles_are_never_opened(folder):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, ("opened",)
+
+    np.save("x.npy", np.array([[Trap()]]), allow_pickle=True)
+    np.savez("x.npz", x=np.array([[Trap()]]))
+    for path in ("x.npy", "x.npz", "x.npz:x"):
+        with pytest.raises(ValueError, match=r"x.np"):
+            read(path)
+    assert not os.path.exists("opened")
+
+
+def test_small_types_and_foreign_byte_order(folder):
+    for dtype in ("?", "i1", "u8", ">f4", ">i2", "f2", "g"):
+        np.save("x.npy", np.asfortranarray(np.eye(3).astype(dtype)))
+        matrix = read("x.npy").matrix
+        assert matrix.dtype == np.dtype("=f8")
+        np.testing.assert_array_equal(matrix, np.eye(3))
+
+
+def test_wrong_extensions(folder):
+    np.savez("x.npz", x=X)
+    os.rename("x.npz", "x.npy")
+    with pytest.raises(ValueError, match=r"x.npy"):
+        read("x.npy")
+    np.save("y.npy", X)
+    os.rename("y.npy", "y.npz")
+    with pytest.raises(ValueError, match=r"y.npz is a single array"):
+        read("y.npz")
+
+
+def test_cell_arrays_and_sparse_variables(folder):
+    cells = np.empty((1, 2), dtype=object)
+    cells[0, 0], cells[0, 1] = X, sparse.csc_array(X[:, :2])
+    savemat("x.mat", {"data": cells, "s": sparse.csc_array(X)})
+    tables = read_views(["x.mat"])
+    assert [table.name for table in tables] == ["data1", "data2", "s"]
+    assert [isinstance(table.matrix, csr_array) for table in tables] == [False, True, True]
+    np.testing.assert_array_equal(tables[1].matrix.toarray(), X[:, :2])
+    assert [table.name for table in read_views(["n=x.mat:data"])] == ["n.data1", "n.data2"]
+    assert read("x.mat:data2").name == "data2"
+
+
+@pytest.mark.parametrize("extra", [{"note": "by hand"}, {"s": {"u": X}}, {"n": 3.0}])
+def test_variables_that_are_no_matrices(folder, extra):
+    savemat("x.mat", {"X": X, **extra})
+    with pytest.raises(ValueError, match=rf"x.mat: '{next(iter(extra))}' cannot be .*x.mat:X"):
+        read_views(["x.mat"])
+    np.testing.assert_array_equal(read("x.mat:X").matrix, X)
+
+
+def test_the_papers_files(shared_data, folder):
+    from conftest import SHARED
+
+    expected = shared_data("NGs").views
+    tables = read_views([f"{SHARED}/data/NGs.mat:data"], transpose=True)
+    assert len(tables) == len(expected)
+    for table, matrix in zip(tables, expected, strict=True):
+        np.testing.assert_array_equal(dense(table.matrix), dense(csr_array(matrix)))
+
+
+def test_new_matlab_files(folder):
+    import h5py
+
+    with h5py.File("x.mat", "w", userblock_size=512) as store:
+        store["x"] = X
+    with open("x.mat", "r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
+    with pytest.raises(ValueError, match=r"x.mat is a MATLAB 7.3 .* '-v7'"):
+        read("x.mat")
+
+
+MARKETS = {
+    "array real general\n2 2\n1\n2\n3\n4\n": [[1, 3], [2, 4]],
+    "array real symmetric\n2 2\n1\n2\n3\n": [[1, 2], [2, 3]],
+    "array real skew-symmetric\n2 2\n2\n": [[0, -2], [2, 0]],
+    "coordinate integer general\n% a note\n\n2 2 2\n1 1 1\n1 1 2": [[3, 0], [0, 0]],
+    "coordinate pattern symmetric\n2 2 2\n2 1\n2 2\n": [[0, 1], [1, 1]],
+    "coordinate real skew-symmetric\n2 2 1\n2 1 4\n": [[0, -4], [4, 0]],
+    "coordinate real general\n2 2 0\n": [[0, 0], [0, 0]],
+    f"coordinate real general\n1 2 1\n1 1 0.{'3' * 30}\n": [[1 / 3, 0]],
+}
+
+
+@pytest.mark.parametrize("text", MARKETS)
+def test_kinds_of_matrix_market(folder, text):
+    write("x.mtx", "%%MatrixMarket matrix " + text)
+    np.testing.assert_array_equal(dense(read("x.mtx").matrix), MARKETS[text])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2\n", "no Matrix Market banner"),
+        ("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 2\n", "complex"),
+        ("%%MatrixMarket matrix coordinate real general\n", "no line of sizes"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2\n", "2 sizes"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n", "exceeds"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 5\n", "negative"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1.5 1 5\n", "whole"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n", "sizes says"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5x\n", "convert"),
+        ("%%MatrixMarket matrix array real general\n999999999 99999999\n1\n", "x.mtx"),
+    ],
+)
+def test_matrix_market_that_is_none(folder, text, message):
+    write("x.mtx", text)
+    with pytest.raises(ValueError, match=rf"x.mtx.*{message}|{message}"):
+        read("x.mtx")
