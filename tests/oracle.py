@@ -177,7 +177,7 @@ def fuse(
         trace.cost.append(fit + lam * np.trace(F.T @ L @ F) + (penalty if split else 0.0))
 
     record(np.full(V, 1 / V))
-    for rounds in range(1, max_iter + 1):  # noqa: B007
+    for rounds in range(1, max_iter + 1):  # noqa: B007 (returned after the loop)
         alpha = np.array([0.5 / max(np.linalg.norm(U - Av), 1e-16) for Av in A])
         U = update_unified(A, F, alpha, lam, exact=updates == "exact", slip=slip)
         previous = F

@@ -52,9 +52,9 @@ def test_same_seed_same_data(make):
 
 @pytest.mark.parametrize("make", GENERATORS)
 def test_generators_leave_the_global_random_state_alone(make):
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 (it is what must not change)
     make(50, random_state=1)
-    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002 (the same)
 
 
 def test_centres_are_as_far_apart_as_asked():

@@ -17,6 +17,7 @@ from manyview.methods import _fusion
 from manyview.methods._fusion import unified_graph
 from manyview.metrics import clustering_accuracy
 from manyview.neighbors import nearest
+from manyview.presence import find_gaps
 from manyview.scaling import normalize_rows
 
 METHODS = [AngularCIGMVC, CIGMVC, GBS, SpectralAverage]
@@ -97,6 +98,26 @@ def test_views_are_weighed_by_the_samples_they_have(seed, updates):
     for v, found in enumerate(_fusion.starting_misfits(stack, U)):
         gaps = ((both_ways - graphs.graphs[v].toarray()) ** 2).sum(axis=1)
         np.testing.assert_allclose(found, gaps[present[:, v]].mean() * 60, rtol=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_gaps_are_those_of_a_plain_look(seed, sparse, masked):
+    rng = np.random.default_rng(seed)
+    X = rng.choice([0.0, 1.0, np.nan, np.inf], (5, 3), p=[0.3, 0.4, 0.2, 0.1])
+    X[rng.random(5) < 0.4] = np.nan
+    looked_at = rng.random(5) < 0.6 if masked else None
+    gaps = find_gaps(csr_array(X) if sparse else X, looked_at)
+    empty = [not sparse and all(np.isnan(row)) for row in X]
+    holes = [
+        (i, j)
+        for i, row in enumerate(X)
+        for j, value in enumerate(row)
+        if not np.isfinite(value) and not empty[i] and (looked_at is None or looked_at[i])
+    ]
+    assert gaps.empty.tolist() == empty
+    assert gaps.n_holes == len(holes)
+    assert gaps.first_hole == (holes[0] if holes else None)
 
 
 def test_a_permutation_of_the_samples_permutes_the_labels(blobs, rng):

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray
+from manyview.presence import as_mask
 from manyview.tables import AlignedTables, Table, align, id_text
 from manyview.views import (
-    as_mask,
     as_matrix,
     check_same_index,
     column_names,

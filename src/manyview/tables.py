@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from manyview._log import logger
 from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
+from manyview.presence import find_gaps
 
 _SHOWN = 5  # names or ids an error lists before it only counts
 
@@ -214,25 +215,10 @@ def _places(table: Table, index: dict[str, int]) -> IntArray:
 
 def _filled_rows(table: Table) -> BoolArray:
     """Rows that have numbers; an error where a row has some, or has infinities."""
-    matrix = table.matrix
-    if isinstance(matrix, csr_array):
-        good = np.isfinite(matrix.data)
-        if not good.all():
-            stored = np.flatnonzero(~good)
-            row = int(np.searchsorted(matrix.indptr, stored[0], side="right")) - 1
-            _refuse_holes(table, row, int(matrix.indices[stored[0]]), len(stored))
-        return np.ones(matrix.shape[0], dtype=bool)
-    good = np.isfinite(matrix)
-    if good.all():
-        return np.ones(len(matrix), dtype=bool)
-    empty: BoolArray = np.logical_not(good.any(axis=1))
-    rows = np.flatnonzero(empty)
-    empty[rows] = np.isnan(matrix[rows]).all(axis=1)  # a row of infinities is not an empty one
-    holes = ~(good | empty[:, None])
-    if holes.any():
-        row, column = divmod(int(np.argmax(holes)), holes.shape[1])
-        _refuse_holes(table, row, column, int(holes.sum()))
-    return ~empty
+    gaps = find_gaps(table.matrix)
+    if gaps.first_hole is not None:
+        _refuse_holes(table, *gaps.first_hole, gaps.n_holes)
+    return ~gaps.empty
 
 
 def _refuse_holes(table: Table, row: int, column: int, n_places: int) -> None:

@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 
 from manyview._checks import check_integer
 from manyview._typing import BoolArray, IntArray, Matrix
+from manyview.presence import as_mask, find_gaps, finite_everywhere
 
 # How polars and pandas spell the types of columns that are text or time.
 _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
@@ -221,12 +222,16 @@ def _with_absent(views: Views, present: Any) -> Views:
     found = given.copy()
     matrices = []
     for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
-        empty: Any = np.zeros(shape[0], dtype=bool)
-        if not isinstance(matrix, csr_array) and np.isnan(matrix[:, 0]).any():
-            empty = np.isnan(matrix).all(axis=1)
-        found[:, v] &= ~empty
-        _check_finite(matrix, name, found[:, v])
-        matrices.append(_finite_everywhere(matrix, found[:, v]))
+        gaps = find_gaps(matrix, found[:, v])
+        if gaps.first_hole is not None:
+            row, column = gaps.first_hole
+            raise ValueError(
+                f"view '{name}' contains NaN or infinity in {gaps.n_holes} place(s), the first in "
+                f"row {row}, column {column}; expected finite numbers, or a row of nothing but "
+                "NaN for a sample that the view lacks"
+            )
+        found[:, v] &= ~gaps.empty
+        matrices.append(finite_everywhere(matrix, found[:, v]))
     nowhere = np.flatnonzero(~found.any(axis=1))
     if len(nowhere):
         listed = ", ".join(map(str, nowhere[:10])) + (", ..." if len(nowhere) > 10 else "")
@@ -235,49 +240,6 @@ def _with_absent(views: Views, present: Any) -> Views:
             "in at least one view"
         )
     return replace(views, matrices=tuple(matrices), present=None if found.all() else found)
-
-
-def _finite_everywhere(matrix: Matrix, present: BoolArray) -> Matrix:
-    """Absent rows of zeros where they hold NaN or infinity; what is the user's stays as it is."""
-    values = matrix.data if isinstance(matrix, csr_array) else matrix[~present]
-    if np.isfinite(values).all():
-        return matrix
-    matrix = matrix.copy()
-    if isinstance(matrix, csr_array):
-        matrix.data[~np.isfinite(matrix.data)] = 0.0
-    else:
-        matrix[~present] = 0.0
-    return matrix
-
-
-def as_mask(present: Any, shape: tuple[int, ...]) -> BoolArray:
-    """`present` as an array of that shape."""
-    mask = np.asarray(present)
-    if mask.shape != shape or mask.dtype != bool:
-        raise ValueError(
-            f"present has shape {mask.shape} and type {mask.dtype}; expected {shape}, one row a "
-            "sample and one column a view, of True and False"
-        )
-    return mask
-
-
-def _check_finite(matrix: Matrix, name: str, present: BoolArray) -> None:
-    """What a view has must be finite; rows that it lacks are not looked at."""
-    if isinstance(matrix, csr_array):
-        bad = ~np.isfinite(matrix.data)
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[bad]
-        places = np.stack([rows, matrix.indices[bad]], axis=1)
-    else:
-        places = np.argwhere(~np.isfinite(matrix))
-    places = places[present[places[:, 0]]]
-    if len(places) == 0:
-        return
-    row, column = places[0]
-    raise ValueError(
-        f"view '{name}' contains NaN or infinity in {len(places)} place(s), the first in row "
-        f"{row}, column {column}; expected finite numbers, or a row of nothing but NaN for a "
-        "sample that the view lacks"
-    )
 
 
 def _check_same_rows(views: Views) -> None:

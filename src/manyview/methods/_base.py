@@ -52,7 +52,7 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
         return False
 
     @property
-    def _C(self) -> int:  # noqa: N802
+    def _C(self) -> int:  # noqa: N802 (the paper's symbol)
         return self.n_clusters_
 
     @property

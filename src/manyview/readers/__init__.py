@@ -29,7 +29,7 @@ _READERS = {
     ".npy": ("_arrays", "read_npy"),
     ".npz": ("_arrays", "read_npz"),
     ".mat": ("_arrays", "read_mat"),
-    ".mtx": ("_arrays", "read_mtx"),
+    ".mtx": ("_matrix_market", "read_mtx"),
     ".h5ad": ("_annotated", "read_h5ad"),
     ".h5mu": ("_annotated", "read_h5mu"),
 }

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.readers._source import Options, as_matrix, readable
+from manyview.readers._source import Options, readable, stored_matrix
 from manyview.tables import Table, few
 
 # h5py raises what Python has to offer, and what anndata raises at unknown encodings derives from
@@ -88,7 +88,7 @@ def _table(path: Path, kind: str, store: Any, root: str, place: str, name: str) 
         value = value.to_numpy()
     if not hasattr(value, "dtype"):
         raise ValueError(f"{label} is a {type(value).__name__}; expected a matrix")
-    matrix = as_matrix(value, label)
+    matrix = stored_matrix(value, label)
     if matrix.shape[0] != len(ids) or (features and matrix.shape[1] != len(features)):
         raise ValueError(
             f"{label} has shape {tuple(matrix.shape)}, but names for {len(ids)} rows and "

@@ -1,25 +1,23 @@
-"""Arrays without column names: NPY, NPZ, MAT and Matrix Market."""
+"""Arrays without column names: NPY, NPZ and MAT."""
 
 from __future__ import annotations
 
-import gzip
 import struct
 import tokenize
-import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
-from scipy.sparse import coo_array, issparse, load_npz
+from scipy.sparse import issparse, load_npz
 
-from manyview._typing import FloatArray, Matrix
-from manyview.readers._source import Options, as_matrix, plain_ids, readable
+from manyview._typing import Matrix
+from manyview.readers._source import Options, plain_ids, readable, stored_matrix
 from manyview.tables import Table, few, id_text
 
 _NPY_ERRORS = (
@@ -56,9 +54,6 @@ _MAT_ERRORS = (
     NotImplementedError,
     AssertionError,
 )
-_MTX_ERRORS = (ValueError, OverflowError, OSError, EOFError, zlib.error, IndexError, TypeError)
-_FIELDS = ("real", "integer", "unsigned-integer", "double", "pattern")
-_MIRRORS = {"general": 0, "symmetric": 1, "skew-symmetric": -1}  # what is above the diagonal
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
@@ -82,7 +77,7 @@ def read_npy(path: Path, key: str | None, options: Options) -> list[Table]:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(mapped, np.ndarray):
         raise ValueError(f"{path} is an archive of arrays; expected one, or the extension .npz")
-    matrix = as_matrix(mapped, str(path), transpose=options.transpose)
+    matrix = stored_matrix(mapped, str(path), transpose=options.transpose)
     if np.may_share_memory(matrix, mapped):
         matrix = np.array(mapped)  # the file may change or go while we compute
     return [Table("", matrix, None, None)]
@@ -105,7 +100,7 @@ def _sparse_table(path: Path, options: Options) -> Table:
     """What scipy.sparse.save_npz wrote."""
     with path.open("rb") as stream, readable(path, "NPZ", *_ZIP_ERRORS):
         matrix = load_npz(stream)
-    return Table("", as_matrix(matrix, str(path), transpose=options.transpose), None, None)
+    return Table("", stored_matrix(matrix, str(path), transpose=options.transpose), None, None)
 
 
 def _members(path: Path, archive: Any, key: str | None, id_column: str | None) -> list[_Array]:
@@ -159,81 +154,6 @@ def _cells(value: Any) -> list[Any]:
     return cells if numeric else []
 
 
-def read_mtx(path: Path, key: str | None, options: Options) -> list[Table]:
-    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    errors = readable(path, "Matrix Market", *_MTX_ERRORS)
-    with errors, opened(path, "rt", encoding="utf-8") as text:
-        value = _market(text)
-    with readable(path, "Matrix Market"):
-        return [Table("", as_matrix(value, str(path), transpose=options.transpose), None, None)]
-
-
-def _market(text: TextIO) -> Any:
-    """The matrix in a Matrix Market file.
-
-    SciPy's own reader is faster, but ends the whole process at some damaged files, and at intact
-    ones whose numbers have more than 21 digits (scipy issue 19949).
-    """
-    banner = text.readline().lower().split()
-    if len(banner) != 5 or banner[:2] != ["%%matrixmarket", "matrix"]:
-        raise ValueError("the first line is no Matrix Market banner")
-    form, field, symmetry = banner[2:]
-    if field not in _FIELDS or symmetry not in _MIRRORS:
-        raise ValueError(f"{field} {symmetry} matrices are not supported, real ones are")
-    sizes = [int(size) for size in _size_line(text).split()]
-    if form == "coordinate" and len(sizes) == 3:
-        return _coordinate(text, *sizes, pattern=field == "pattern", mirror=_MIRRORS[symmetry])
-    if form == "array" and len(sizes) == 2:
-        return _dense_market(text, *sizes, mirror=_MIRRORS[symmetry])
-    raise ValueError(f"{len(sizes)} sizes for format {form}")
-
-
-def _size_line(text: TextIO) -> str:
-    while line := text.readline():
-        if line.strip() and not line.startswith("%"):
-            return line
-    raise ValueError("there is no line of sizes")
-
-
-def _numbers(text: TextIO, n_lines: int, n_columns: int) -> FloatArray:
-    with warnings.catch_warnings():
-        # That there are none is no news if the sizes say so, and an error otherwise.
-        warnings.filterwarnings("ignore", "loadtxt: input contained no data")
-        numbers = np.loadtxt(text, ndmin=2, comments="%")
-    numbers = numbers if numbers.size else np.empty((0, n_columns))
-    if numbers.shape != (n_lines, n_columns):
-        raise ValueError(f"{numbers.shape} numbers, the line of sizes says {n_lines, n_columns}")
-    return numbers
-
-
-def _coordinate(
-    text: TextIO, n_rows: int, n_columns: int, nnz: int, *, pattern: bool, mirror: int
-) -> Any:
-    numbers = _numbers(text, nnz, 2 if pattern else 3)
-    places = numbers[:, :2].astype(np.int64) - 1
-    if (places + 1 != numbers[:, :2]).any():
-        raise ValueError("places are not whole numbers")
-    values = np.ones(nnz) if pattern else numbers[:, 2]
-    matrix = coo_array((values, (places[:, 0], places[:, 1])), shape=(n_rows, n_columns))
-    if mirror:
-        off = places[:, 0] != places[:, 1]
-        turned = (mirror * values[off], (places[off, 1], places[off, 0]))
-        matrix = matrix + coo_array(turned, shape=(n_rows, n_columns))
-    return matrix
-
-
-def _dense_market(text: TextIO, n_rows: int, n_columns: int, *, mirror: int) -> FloatArray:
-    """Columns after each other; of a symmetric matrix only what is on and below the diagonal."""
-    if not mirror:
-        return _numbers(text, n_rows * n_columns, 1).reshape((n_rows, n_columns), order="F")
-    columns, rows = np.triu_indices(n_columns, k=0 if mirror > 0 else 1)
-    values = _numbers(text, len(rows), 1)[:, 0]
-    matrix = np.zeros((n_rows, n_columns))
-    matrix[columns, rows] = mirror * values
-    matrix[rows, columns] = values
-    return matrix
-
-
 def _tables(path: Path, arrays: Sequence[_Array], key: str | None, options: Options) -> list[Table]:
     """The chosen arrays, or all of them if all look like tables."""
     ids = None
@@ -254,9 +174,9 @@ def _table(path: Path, array: _Array, ids: tuple[str, ...] | None, options: Opti
     if not hasattr(value, "dtype"):
         raise ValueError(f"{label} is a {type(value).__name__}; expected numbers")
     if value.ndim == 1:
-        matrix: Matrix = as_matrix(value[:, None], label)
+        matrix: Matrix = stored_matrix(value[:, None], label)
     else:
-        matrix = as_matrix(value, label, transpose=options.transpose)
+        matrix = stored_matrix(value, label, transpose=options.transpose)
     if ids is not None and len(ids) != matrix.shape[0]:
         raise ValueError(
             f"{label} has {matrix.shape[0]} rows, but '{options.id_column}' has {len(ids)} ids; "

@@ -44,8 +44,8 @@ def damaged(path: Path, kind: str, error: Exception) -> NoReturn:
     raise ValueError(message) from error
 
 
-def as_matrix(value: Any, label: str, *, transpose: bool = False) -> Matrix:
-    """A 2-D array of any numeric type as float64, rows contiguous."""
+def stored_matrix(value: Any, label: str, *, transpose: bool = False) -> Matrix:
+    """A 2-D array that a file holds, of any numeric type, as float64, rows contiguous."""
     dtype = value.dtype
     if dtype.kind not in "buif":
         raise ValueError(f"{label} holds values of type {dtype}; expected real numbers")
