@@ -88,3 +88,17 @@ def folder(tmp_path, monkeypatch):
     """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many cases the fuzz tests tried, and what they came to."""
+    lines = []
+    for report in terminalreporter.stats.get("passed", []):
+        for name, outcomes in report.user_properties:
+            if name == "fuzzed":
+                counts = ", ".join(f"{count:,} {what}" for what, count in sorted(outcomes.items()))
+                lines.append(f"{sum(outcomes.values()):>9,}  {report.nodeid}: {counts}")
+    if lines:
+        terminalreporter.section("cases tried by fuzzing")
+        for line in lines:
+            terminalreporter.write_line(line)

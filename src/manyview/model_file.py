@@ -1,26 +1,17 @@
-"""Model files: a zip of arrays and JSON, described in docs/model-files.md. No pickle.
-
-Every member is stored as it is, not compressed, so a file can't unfold into more than its own
-size; members are read by name into memory and never written anywhere.
-"""
+"""Model files: archives of arrays and JSON, described in docs/model-files.md."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 import math
-import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from scipy.sparse import csr_array
 
 from manyview._files import write_whole
 from manyview._typing import IntArray, Matrix
+from manyview.archive import DAMAGE, Archive, archive_bytes, read_archive
 from manyview.known_views import KnownView
 from manyview.model import ClusterModel
 
@@ -28,8 +19,6 @@ from manyview.model import ClusterModel
 FORMAT_VERSION = 1
 _FORMAT = "manyview model"
 _MANIFEST = "model.json"
-_CHECKSUMS = "sha256.txt"
-_DATE = (2000, 1, 1, 0, 0, 0)  # the same model makes the same file
 
 
 class LaterFormatError(ValueError):
@@ -69,22 +58,19 @@ def model_bytes(model: ClusterModel) -> bytes:
         "seed": model.seed,
         "views": views,
     }
-    members = {_MANIFEST: json.dumps(manifest, indent=1, ensure_ascii=False).encode()}
-    members |= {f"{name}.npy": _npy_bytes(array) for name, array in arrays.items()}
-    return _zip(members)
+    return archive_bytes(_MANIFEST, manifest, arrays)
 
 
 def load_model(path: str | Path) -> ClusterModel:
     """Read a model file; ValueError where it is not one, or not as it was written."""
     path = Path(path)
     try:
-        members = _read_members(path)
-        manifest = json.loads(members[_MANIFEST])
-        _check_manifest(manifest)
-        return _model(manifest, members)
+        archive = read_archive(path, _MANIFEST)
+        _check_manifest(archive.manifest)
+        return _model(archive)
     except LaterFormatError as error:
         raise ValueError(f"{path} {error}") from error
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError, RuntimeError) as error:
+    except DAMAGE as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(
             f"{path} is no whole manyview model file: {reason}; expected one that manyview wrote"
@@ -101,52 +87,6 @@ def _parts(view: KnownView) -> dict[str, Any]:
     return parts | {"matrix": view.matrix}
 
 
-def _npy_bytes(array: Any) -> bytes:
-    stream = io.BytesIO()
-    little = np.asarray(array)
-    little = np.ascontiguousarray(little, dtype=little.dtype.newbyteorder("<"))
-    npy.write_array(stream, little, version=(1, 0), allow_pickle=False)
-    return stream.getvalue()
-
-
-def _zip(members: Mapping[str, bytes]) -> bytes:
-    sums = "".join(f"{_digest(content)}  {name}\n" for name, content in members.items())
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in {**members, _CHECKSUMS: sums.encode()}.items():
-            archive.writestr(zipfile.ZipInfo(name, _DATE), content)
-    return stream.getvalue()
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _read_members(path: Path) -> dict[str, bytes]:
-    """All members by name, their checksums verified."""
-    with zipfile.ZipFile(path) as archive:
-        entries = archive.infolist()
-        names = [entry.filename for entry in entries]
-        if len(set(names)) < len(names):
-            raise ValueError("it has two members of the same name")
-        if _MANIFEST not in names or _CHECKSUMS not in names:
-            raise ValueError(f"it has no {_MANIFEST} or no {_CHECKSUMS}")
-        size = path.stat().st_size
-        if any(e.compress_type != zipfile.ZIP_STORED for e in entries):
-            raise ValueError("its members are compressed")
-        if sum(entry.file_size for entry in entries) > size:
-            raise ValueError("its members claim to be larger than the file")
-        members = {entry.filename: archive.read(entry) for entry in entries}
-    sums = members.pop(_CHECKSUMS).decode()
-    listed = {name: digest for digest, name in (line.split("  ", 1) for line in sums.splitlines())}
-    if listed.keys() != members.keys():
-        raise ValueError(f"{_CHECKSUMS} does not list its members")
-    for name, content in members.items():
-        if _digest(content) != listed[name]:
-            raise ValueError(f"the checksum of {name} is another one")
-    return members
-
-
 def _check_manifest(manifest: Any) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
         raise ValueError(f"{_MANIFEST} does not say '{_FORMAT}'")
@@ -160,12 +100,13 @@ def _check_manifest(manifest: Any) -> None:
         )
 
 
-def _model(manifest: dict[str, Any], members: Mapping[str, bytes]) -> ClusterModel:
+def _model(archive: Archive) -> ClusterModel:
+    manifest = archive.manifest
     n, n_clusters = int(manifest["n_samples"]), int(manifest["n_clusters"])
-    labels = _array(members, "labels", "i", (n,))
+    labels = archive.array("labels", "i", (n,))
     if n < 1 or labels.min() != 0 or labels.max() != n_clusters - 1:
         raise ValueError(f"labels are not 0 to {n_clusters - 1}")
-    views = [_view(entry, v, n, members) for v, entry in enumerate(manifest["views"])]
+    views = [_view(entry, v, n, archive) for v, entry in enumerate(manifest["views"])]
     normalize, search = manifest["normalize"], manifest["neighbor_search"]
     if normalize not in ("auto", "zscore", "unit", None):
         raise ValueError(f"normalize is {normalize!r}")
@@ -186,10 +127,10 @@ def _model(manifest: dict[str, Any], members: Mapping[str, bytes]) -> ClusterMod
     )
 
 
-def _view(entry: dict[str, Any], v: int, n: int, members: Mapping[str, bytes]) -> KnownView:
+def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> KnownView:
     own, width = (int(length) for length in entry["shape"])
     prefix = f"view{v}"
-    samples = None if entry["complete"] else _array(members, f"{prefix}/samples", "i", (own,))
+    samples = None if entry["complete"] else archive.array(f"{prefix}/samples", "i", (own,))
     if (samples is None and own != n) or own < 1 or width < 1:
         raise ValueError(f"view {v} has {own} samples of {n} in {width} columns")
     if samples is not None:
@@ -197,12 +138,12 @@ def _view(entry: dict[str, Any], v: int, n: int, members: Mapping[str, bytes]) -
     features = entry["features"]
     if features is not None and len(features) != width:
         raise ValueError(f"view {v} has {len(features)} names for {width} columns")
-    weight, trust = float(entry["weight"]), _array(members, f"{prefix}/trust", "f", (own,))
+    weight, trust = float(entry["weight"]), archive.array(f"{prefix}/trust", "f", (own,))
     if not (math.isfinite(weight) and weight >= 0 and ((trust >= 0) & (trust <= 1)).all()):
         raise ValueError(f"weight or trust of view {v} is out of range")
     return KnownView(
         name=str(entry["name"]),
-        matrix=_matrix(members, prefix, (own, width), sparse=bool(entry["sparse"])),
+        matrix=_matrix(archive, prefix, (own, width), sparse=bool(entry["sparse"])),
         samples=samples,
         weight=weight,
         trust=trust,
@@ -210,19 +151,17 @@ def _view(entry: dict[str, Any], v: int, n: int, members: Mapping[str, bytes]) -
     )
 
 
-def _matrix(
-    members: Mapping[str, bytes], prefix: str, shape: tuple[int, int], *, sparse: bool
-) -> Matrix:
+def _matrix(archive: Archive, prefix: str, shape: tuple[int, int], *, sparse: bool) -> Matrix:
     if sparse:
-        indptr = _array(members, f"{prefix}/indptr", "i", (shape[0] + 1,))
+        indptr = archive.array(f"{prefix}/indptr", "i", (shape[0] + 1,))
         nnz = int(indptr[-1])
-        data = _array(members, f"{prefix}/data", "f", (nnz,))
-        indices = _array(members, f"{prefix}/indices", "i", (nnz,))
+        data = archive.array(f"{prefix}/data", "f", (nnz,))
+        indices = archive.array(f"{prefix}/indices", "i", (nnz,))
         matrix = csr_array((data, indices, indptr), shape=shape)
         matrix.check_format(full_check=True)
         values = data
     else:
-        matrix = values = _array(members, f"{prefix}/matrix", "f", shape)
+        matrix = values = archive.array(f"{prefix}/matrix", "f", shape)
     if not np.isfinite(values).all():
         raise ValueError(f"the features in {prefix} are not finite")
     return matrix
@@ -231,18 +170,3 @@ def _matrix(
 def _check_ascending(numbers: IntArray, n: int, what: str) -> None:
     if (np.diff(numbers) <= 0).any() or numbers[0] < 0 or numbers[-1] >= n:
         raise ValueError(f"{what} are not ascending numbers below {n}")
-
-
-def _array(members: Mapping[str, bytes], name: str, kind: str, shape: tuple[int, ...]) -> Any:
-    """An array, its header believed only where it is as expected and fits the member's size."""
-    content = members[f"{name}.npy"]
-    stream = io.BytesIO(content)
-    if npy.read_magic(stream) != (1, 0):
-        raise ValueError(f"{name} is no .npy of version 1.0")
-    found, fortran, dtype = npy.read_array_header_1_0(stream)
-    if found != shape or dtype.kind != kind or dtype.itemsize not in (4, 8) or fortran:
-        raise ValueError(f"{name} has shape {found} and type {dtype}")
-    if len(content) - stream.tell() != math.prod(shape) * dtype.itemsize:
-        raise ValueError(f"{name} has {len(content)} bytes for shape {shape}")
-    array = np.frombuffer(content, dtype=dtype, offset=stream.tell()).reshape(shape)
-    return array.astype(dtype.newbyteorder("="))

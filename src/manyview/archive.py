@@ -1,0 +1,111 @@
+"""Archives: one JSON text and many arrays in a zip, with a checksum of each member. No pickle.
+
+Every member is stored as it is, not compressed, so a file can't unfold into more than its own
+size; members are read by name into memory and never written anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+#: What reading a file that is no archive, or no longer a whole one, may raise.
+DAMAGE = (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError, RuntimeError)
+_CHECKSUMS = "sha256.txt"
+_DATE = (2000, 1, 1, 0, 0, 0)  # the same content makes the same file
+
+
+def write_archive(
+    stream: IO[bytes], manifest_name: str, manifest: Any, arrays: Mapping[str, Any]
+) -> None:
+    """Write `manifest` as JSON, then every array as NAME.npy; arrays are not copied on the way."""
+    sums = []
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+
+        def add(name: str, *parts: Any) -> None:
+            digest = hashlib.sha256()
+            size = sum(len(part) for part in parts)
+            info = zipfile.ZipInfo(name, _DATE)
+            info.file_size = size  # tells zipfile whether the entry needs 64 bits
+            with archive.open(info, "w") as member:
+                for part in parts:
+                    digest.update(part)
+                    member.write(part)
+            sums.append(f"{digest.hexdigest()}  {name}\n")
+
+        add(manifest_name, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
+        for name, array in arrays.items():
+            add(f"{name}.npy", *_npy_parts(array))
+        archive.writestr(zipfile.ZipInfo(_CHECKSUMS, _DATE), "".join(sums))
+
+
+def archive_bytes(manifest_name: str, manifest: Any, arrays: Mapping[str, Any]) -> bytes:
+    stream = io.BytesIO()
+    write_archive(stream, manifest_name, manifest, arrays)
+    return stream.getvalue()
+
+
+def _npy_parts(array: Any) -> tuple[bytes, memoryview]:
+    """Header and content of a .npy file of version 1.0."""
+    little = np.asarray(array)
+    little = np.asarray(little, dtype=little.dtype.newbyteorder("<"), order="C")
+    header = io.BytesIO()
+    npy.write_array_header_1_0(header, npy.header_data_from_array_1_0(little))
+    return header.getvalue(), little.reshape(-1).view(np.uint8).data
+
+
+@dataclass(frozen=True)
+class Archive:
+    """What an archive holds, its checksums verified."""
+
+    manifest: Any
+    members: Mapping[str, bytes]
+
+    def array(self, name: str, kind: str, shape: tuple[int, ...]) -> Any:
+        """An array, its header believed only where it is as expected and fits the member's size."""
+        content = self.members[f"{name}.npy"]
+        stream = io.BytesIO(content)
+        if npy.read_magic(stream) != (1, 0):
+            raise ValueError(f"{name} is no .npy of version 1.0")
+        found, fortran, dtype = npy.read_array_header_1_0(stream)
+        if found != shape or dtype.kind != kind or dtype.itemsize not in (4, 8) or fortran:
+            raise ValueError(f"{name} has shape {found} and type {dtype}")
+        if len(content) - stream.tell() != math.prod(shape) * dtype.itemsize:
+            raise ValueError(f"{name} has {len(content)} bytes for shape {shape}")
+        array = np.frombuffer(content, dtype=dtype, offset=stream.tell()).reshape(shape)
+        return array.astype(dtype.newbyteorder("="))
+
+
+def read_archive(path: Path, manifest_name: str) -> Archive:
+    """All of an archive; one of `DAMAGE` where it is not as it was written."""
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        names = [entry.filename for entry in entries]
+        if len(set(names)) < len(names):
+            raise ValueError("it has two members of the same name")
+        if manifest_name not in names or _CHECKSUMS not in names:
+            raise ValueError(f"it has no {manifest_name} or no {_CHECKSUMS}")
+        size = path.stat().st_size
+        if any(e.compress_type != zipfile.ZIP_STORED for e in entries):
+            raise ValueError("its members are compressed")
+        if sum(entry.file_size for entry in entries) > size:
+            raise ValueError("its members claim to be larger than the file")
+        members = {entry.filename: archive.read(entry) for entry in entries}
+    sums = members.pop(_CHECKSUMS).decode()
+    listed = {name: digest for digest, name in (line.split("  ", 1) for line in sums.splitlines())}
+    if listed.keys() != members.keys():
+        raise ValueError(f"{_CHECKSUMS} does not list its members")
+    for name, content in members.items():
+        if hashlib.sha256(content).hexdigest() != listed[name]:
+            raise ValueError(f"the checksum of {name} is another one")
+    return Archive(json.loads(members[manifest_name]), members)
