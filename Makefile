@@ -2,15 +2,19 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+QUIET := --quiet --disable-pip-version-check
+# The paper's data and goldens, for tests that are run elsewhere.
+SHARED := $(or $(MANYVIEW_SHARED),$(abspath ../shared))
 
-.PHONY: demo test lint types bench bench-scale bench-peers bench-practice bench-readers robustness reproduce clean
+.PHONY: demo test test-slow test-oldest test-wheel dist fuzz audit lint types bench bench-memory \
+	bench-scale bench-peers bench-practice bench-readers robustness reproduce clean
 .DEFAULT_GOAL := demo
 
 # One stamp for each set of extras; made anew when the dependencies change.
 $(VENV)/.installed-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("manyview needs Python 3.11 or later, %s is %d.%d" % (sys.executable, *sys.version_info[:2]) if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	$(BIN)/python -m pip install $(QUIET) --editable ".[$*]"
 	@touch $@
 
 demo: $(VENV)/.installed-cli
@@ -18,6 +22,52 @@ demo: $(VENV)/.installed-cli
 
 test: lint types
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+# Those marked as slow, which `make test` leaves out.
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m slow --numprocesses 2 --dist loadfile
+
+# Fuzzing for so many minutes instead of two.
+MINUTES ?= 30
+fuzz: $(VENV)/.installed-dev
+	MANYVIEW_FUZZ_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/python -m pytest --numprocesses 2 tests/test_fuzz_*.py
+
+# The oldest versions that pyproject.toml allows; they may use what others have since deprecated.
+# For the newest, and for another Python:
+# make test VENV=.venv-3.13 PYTHON=python3.13
+test-oldest:
+	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install $(QUIET) --constraint constraints-oldest.txt --editable ".[test]"
+	.venv-oldest/bin/python -m pytest -W ignore::DeprecationWarning --numprocesses 2 --dist loadfile
+
+# dist/ has the sdist and the wheel made from it, dist/tree the wheel made from this folder.
+dist: $(VENV)/.installed-build
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --wheel --outdir dist/tree
+
+# What is uploaded: its contents; what it does without extras; all tests, those of the sdist, from a
+# folder in which there is no source.
+OUTSIDE = build/outside
+test-wheel: dist $(VENV)/.installed-dev
+	MANYVIEW_DIST=$(abspath dist) $(BIN)/python -m pytest tests/test_packaging.py
+	rm -rf .venv-core .venv-wheel $(OUTSIDE)
+	$(PYTHON) -m venv .venv-core
+	.venv-core/bin/python -m pip install $(QUIET) dist/*.whl
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install $(QUIET) "$$(echo dist/*.whl)[test]"
+	mkdir -p $(OUTSIDE)
+	tar -xzf dist/*.tar.gz -C $(OUTSIDE) --strip-components=1
+	rm -r $(OUTSIDE)/src
+	cd $(OUTSIDE) && ../../.venv-core/bin/python tests/core_only.py
+	cd $(OUTSIDE) && MANYVIEW_SHARED=$(SHARED) ../../.venv-wheel/bin/python -m pytest --numprocesses 2 \
+		--dist loadfile --rootdir . --config-file pyproject.toml --pyargs tests manyview
+
+# Known vulnerabilities of what would be installed, and licences; needs a vulnerability service.
+audit:
+	@test -x .venv-audit/bin/python || $(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install $(QUIET) --upgrade pip ".[audit]"
+	.venv-audit/bin/python .ci/audit.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -30,6 +80,10 @@ types: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/bench_core.py
 
+# What a fit was estimated to need beside what it needed; writes its table into docs/.
+bench-memory: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/bench_memory.py
+
 # Fits of 50,000 to a million samples by stage; writes its tables and figure into docs/.
 bench-scale: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/bench_scale.py
@@ -37,7 +91,7 @@ bench-scale: $(VENV)/.installed-dev
 # Other packages on the same data; about 1.5 GB, in an environment of their own.
 bench-peers:
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast]" polyview imml
+	.venv-peers/bin/python -m pip install $(QUIET) --editable ".[fast]" polyview imml
 	.venv-peers/bin/python benchmarks/bench_peers.py
 
 # Views that lack samples, new samples, reports; writes its tables into docs/.
@@ -57,4 +111,4 @@ reproduce: $(VENV)/.installed-cli
 	$(BIN)/manyview reproduce
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo
+	rm -rf $(VENV) .venv-audit .venv-core .venv-oldest .venv-peers .venv-wheel build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo

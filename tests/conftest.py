@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -9,10 +10,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     os.environ["OMP_WAIT_POLICY"] = "passive"
 
+# A shell lets what it starts in the background ignore Ctrl-C, and so would the programs under test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 import numpy as np
 import pytest
-from scipy.io import loadmat
 from scipy.sparse import csr_array
+
+from manyview._sparse import load_mat
 
 HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("MANYVIEW_SHARED", HERE.parent.parent / "shared"))
@@ -41,7 +46,7 @@ class SharedData:
     """One of the paper's data sets with its goldens, from ../shared."""
 
     def __init__(self, name):
-        table = loadmat(SHARED / "data" / f"{name}.mat")
+        table = load_mat(SHARED / "data" / f"{name}.mat")
         labels = table["truelabel"].ravel()[0].ravel()
         self.name = name
         self.views = [matrix.T for matrix in table["data"].ravel()]

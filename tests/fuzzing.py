@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 #: Seconds for all fuzz tests together; each has a share of them.
 SECONDS = float(os.environ.get("MANYVIEW_FUZZ_SECONDS", "120"))
 # A new seed after so many: hypothesis mutates what it has tried, fresh starts look elsewhere.
-_EXAMPLES = 50
+_EXAMPLES = 25
 
 
 def fuzz(cases, check, record_property, *, share):

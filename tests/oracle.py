@@ -198,3 +198,23 @@ def fuse(
         record(alpha)
     labels = connected_components(csr_array(U + U.T), directed=False)[1]
     return labels, U, A, rounds, trace
+
+
+def mixed(number):
+    """The end of splitmix64, in Python's whole numbers."""
+    number = (number + 0x9E3779B97F4A7C15) % 2**64
+    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ (number >> 27)) * 0x94D049BB133111EB % 2**64
+    return number ^ (number >> 31)
+
+
+def row_digest(row, with_columns=True):
+    """One number for what a row holds; zeros count for nothing."""
+    step = 0x9E3779B97F4A7C15
+    total = 0
+    for f, value in enumerate(row.tolist()):
+        if value != 0:
+            bits = int(np.float64(value).view(np.uint64))
+            salt = (f + 1) * step if with_columns else 0
+            total += mixed((mixed((bits - step) % 2**64) + salt - step) % 2**64)
+    return total % 2**64

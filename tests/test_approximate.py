@@ -64,7 +64,8 @@ def test_far_and_lonely_samples_get_all_their_neighbours(rng):
     crowd = rng.standard_normal((5000, 4)) * 1e-3
     X = np.concatenate([crowd, 1e6 * rng.standard_normal((12, 4))])
     near = nearest(normalize_rows(X, None), 30, "approximate")
-    assert near.search.method == "approximate"
+    # faiss 1.8 cannot tell the crowd apart beside what is so far away, which is noticed.
+    assert near.search.method == "approximate" or "half of all cells" in near.search.reason
     assert np.isfinite(near.sq_distances).all()
     assert (near.indices != np.arange(len(X))[:, None]).all()
 

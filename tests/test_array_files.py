@@ -1,6 +1,9 @@
 """NPY, NPZ, MAT and Matrix Market files."""
 
 import os
+import struct
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +12,8 @@ from scipy import sparse
 from scipy.io import savemat
 from scipy.sparse import csr_array
 
-from manyview.readers import read_views
+from manyview._sparse import load_mat
+from manyview.readers import _mat, read_views
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -50,6 +54,38 @@ def test_sparse_indices_out_of_range(folder):
     )
     with pytest.raises(ValueError, match=r"x.npz is not a valid sparse matrix"):
         read("x.npz")
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("indptr", [[0, 2**30, 0], [0, -(2**20), 0], [0, 5, -3]])
+def test_sparse_starts_that_do_not_ascend(folder, form, indptr):
+    """SciPy's own check passes them, and its conversion then reads far outside of the arrays."""
+    np.savez("x.npz", format=form, shape=(2, 2), data=[0.0][:0], indices=[0][:0], indptr=indptr)
+    with pytest.raises(ValueError, match=r"x.npz is not a valid sparse matrix"):
+        read("x.npz")
+
+
+def test_two_arrays_of_the_same_name(folder):
+    with zipfile.ZipFile("x.npz", "w") as archive:
+        for name in ("x.npy", "x"):
+            with archive.open(name, "w") as stream:
+                np.save(stream, X)
+    with pytest.raises(ValueError, match=r"x.npz has two arrays named 'x'"):
+        read("x.npz")
+
+
+def test_an_array_without_a_name(folder):
+    with zipfile.ZipFile("x.npz", "w") as archive, archive.open(zipfile.ZipInfo(""), "w") as one:
+        one.write(b"nothing")
+    with pytest.raises(ValueError, match=r"x.npz: not a readable NPZ"):
+        read("x.npz")
+
+
+def test_headers_that_python_2_wrote(folder):
+    np.save("x.npy", np.ones((3, 2)))
+    content = Path("x.npy").read_bytes()
+    old = write("y.npy", content.replace(b"(3, 2), } ", b"(3L, 2), }"))
+    np.testing.assert_array_equal(read(old).matrix, np.ones((3, 2)))
 
 
 @pytest.mark.parametrize("extension", ["npz", "mat"])
@@ -144,6 +180,75 @@ def test_variables_that_are_no_matrices(folder, extra):
     np.testing.assert_array_equal(read("x.mat:X").matrix, X)
 
 
+MATLAB = {
+    **{kind: X[[0, 1, 3]].astype(kind) for kind in ("i1", "i2", "i4", "i8", "f4", "f8")},
+    **{kind: np.abs(X[[0, 1, 3]]).astype(kind) for kind in ("u1", "u2", "u4", "u8", "?")},
+    "one": np.array([[7]], dtype="u1"),
+    "row": np.arange(3.0),
+    "empty": np.empty((0, 3)),
+    "cube": np.arange(8.0).reshape(2, 2, 2),
+    "sparse": sparse.csc_array(X),
+    "sparse of truths": sparse.csc_array(X > 0),
+    "text": np.array(["ab", "cd", "e\u00e9"]),
+    "no text": np.array([""]),
+    "cells": np.array([X, "ab", np.empty((0, 0))], dtype=object),
+}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("kind", MATLAB)
+def test_variables_are_as_scipy_reads_them(folder, kind, compressed):
+    savemat("x.mat", {"x": MATLAB[kind], "after": X}, do_compression=compressed)
+    expected = load_mat("x.mat")
+    with open("x.mat", "rb") as stream:
+        found = _mat._variables(Path("x.mat"), stream)
+    assert list(found) == ["x", "after"]
+    for name, value in found.items():
+        assert_same(value, expected[name])
+
+
+def assert_same(found, expected):
+    assert found.shape == expected.shape
+    if found.dtype == object:
+        for one, other in zip(found.ravel(), expected.ravel(), strict=True):
+            assert_same(one, other)
+    else:
+        found, expected = (v.toarray() if sparse.issparse(v) else v for v in (found, expected))
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_big_endian_matlab_files(folder):
+    def element(kind, content):
+        return struct.pack(">II", kind, len(content)) + content + bytes(-len(content) % 8)
+
+    start = element(6, struct.pack(">II", 6, 0)) + element(5, struct.pack(">2i", 2, 2))
+    name = struct.pack(">HH", 1, 1) + b"x\0\0\0"  # the short form
+    numbers = element(3, struct.pack(">4h", 1, 2, 3, -4))
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI"
+    write("x.mat", header + element(14, start + name + numbers))
+    np.testing.assert_array_equal(read("x.mat").matrix, [[1, 3], [2, -4]])
+
+
+@pytest.mark.parametrize("kind", ["matrix", "sparse"])
+def test_matlab_files_of_version_4(folder, kind):
+    savemat("x.mat", {"x": X if kind == "matrix" else sparse.csc_array(X)}, format="4")
+    np.testing.assert_array_equal(dense(read("x.mat").matrix), X)
+    wrong = struct.pack("<5i", 2, 2, 3, 0, 2) + b"x\0" + np.full((2, 3), np.nan).tobytes()
+    with pytest.raises(ValueError, match=r"z.mat: not a readable MAT file"):
+        read(write("z.mat", wrong))
+    write("y.mat", b"\0")
+    with pytest.raises(ValueError, match=r"y.mat: not a readable MAT file"):
+        read("y.mat")
+
+
+def test_two_variables_of_the_same_name(folder):
+    savemat("x.mat", {"x": X})
+    content = Path("x.mat").read_bytes()
+    write("x.mat", content + content[128:])
+    with pytest.raises(ValueError, match=r"x.mat: .*two variables are named 'x'"):
+        read("x.mat")
+
+
 def test_the_papers_files(shared_data, folder):
     from conftest import SHARED
 
@@ -173,6 +278,7 @@ MARKETS = {
     "coordinate pattern symmetric\n2 2 2\n2 1\n2 2\n": [[0, 1], [1, 1]],
     "coordinate real skew-symmetric\n2 2 1\n2 1 4\n": [[0, -4], [4, 0]],
     "coordinate real general\n2 2 0\n": [[0, 0], [0, 0]],
+    "coordinate real general\n2 2 1\n\n1 2 7\n\n": [[0, 7], [0, 0]],
     f"coordinate real general\n1 2 1\n1 1 0.{'3' * 30}\n": [[1 / 3, 0]],
 }
 
@@ -193,6 +299,9 @@ def test_kinds_of_matrix_market(folder, text):
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n", "exceeds"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 5\n", "negative"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1.5 1 5\n", "whole"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\nnan 1 5\n", "whole"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1e30 1 5\n", "whole"),
+        ("%%MatrixMarket matrix array real symmetric\n2 3\n1\n2\n3\n", "2 rows and 3 columns"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n", "sizes says"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5x\n", "convert"),
         ("%%MatrixMarket matrix array real general\n999999999 99999999\n1\n", "x.mtx"),

@@ -1,14 +1,20 @@
 """Parquet, h5ad and h5mu files: named columns, named rows."""
 
+import os
+import subprocess
+
 import numpy as np
 import pytest
-from files import IDS, X, ad, annotated, pd, read, write_h5mu
+from files import IDS, X, ad, annotated, pd, read, write, write_h5mu
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csr_array
 
-from manyview.readers import _parquet, read_views
+from manyview.readers import _annotated, _hdf5_child, _parquet, read_views
 from manyview.tables import align
 
+h5py = pytest.importorskip("h5py")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -102,3 +108,136 @@ def test_modalities_miss_samples(folder):
     assert read("x.h5mu:adt").name == "adt"
     with pytest.raises(ValueError, match=r"x.h5mu has no modality 'atac'; expected one of 'rna'"):
         read("x.h5mu:atac")
+
+
+# HDF5 files are read by another process
+
+
+STOPS = {
+    "import os; os.abort()": "damaged: the HDF5 library crashed on it \\(signal 6\\)",
+    "import ctypes; ctypes.string_at(0)": "damaged: the HDF5 library crashed on it \\(signal 11\\)",
+    "raise SystemExit(3)": "the process that reads h5ad files ended with code 3",
+    "print('{\"table\": ', end='')": "the process that reads h5ad files ended with code 0",
+}
+
+
+@pytest.mark.parametrize("program", STOPS)
+def test_a_reading_process_that_ends(folder, monkeypatch, capfd, program):
+    annotated().write_h5ad("x.h5ad")
+    monkeypatch.setattr(_annotated, "_START", program)
+    with pytest.raises(ValueError, match=f"^x.h5ad: .*{STOPS[program]}$"):
+        read("x.h5ad")
+    assert capfd.readouterr() == ("", "")
+    assert os.listdir() == ["x.h5ad"]
+
+
+def test_a_crash_in_the_middle_of_an_array(folder, monkeypatch):
+    annotated().write_h5ad("x.h5ad")
+    lines = [
+        "import os, sys",
+        "from numpy.lib import format as npy",
+        "npy.header_data_from_array_1_0 = lambda array: os.abort()",
+        *_annotated._START.splitlines(),
+    ]
+    monkeypatch.setattr(_annotated, "_START", "\n".join(lines))
+    with pytest.raises(ValueError, match=r"crashed on it \(signal 6\)"):
+        read("x.h5ad")
+
+
+def test_a_file_that_keeps_the_library_busy(folder, monkeypatch):
+    annotated().write_h5ad("x.h5ad")
+    monkeypatch.setattr(_annotated, "PATIENCE", 1.0)
+    busy = _annotated._START.replace(
+        "main(request)", "import h5py; h5py.File = busy\nmain(request)"
+    )
+    busy = "def busy(*_):\n    while True: pass\n" + busy
+    monkeypatch.setattr(_annotated, "_START", busy)
+    with pytest.raises(ValueError, match=r"x.h5ad: .* got nowhere in 1 seconds of computing on it"):
+        read("x.h5ad")
+
+
+def test_no_process_is_left_behind(folder, monkeypatch):
+    """After Ctrl-C, that is: whatever is raised while tables come in ends the other process."""
+    annotated().write_h5ad("x.h5ad")
+    started = []
+    original = subprocess.Popen
+
+    def remembered(*arguments, **named):
+        started.append(original(*arguments, **named))
+        return started[0]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", remembered)
+    monkeypatch.setattr(_annotated, "_fill", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        read("x.h5ad")
+    assert started[0].returncode is not None
+
+
+def test_modules_beside_the_data_are_not_imported(folder):
+    annotated().write_h5ad("x.h5ad")
+    for name in ("h5py", "numpy", "json"):
+        write(f"{name}.py", "open('imported', 'w')")
+    assert read("x.h5ad").ids == IDS
+    assert not os.path.exists("imported")
+
+
+def test_links_lead_nowhere(folder):
+    annotated().write_h5ad("x.h5ad")
+    annotated().write_h5ad("y.h5ad")
+    with h5py.File("x.h5ad", "r+") as store:
+        del store["X"]
+        store["X"] = h5py.ExternalLink("y.h5ad", "/X")
+    with pytest.raises(ValueError, match=r"x.h5ad: 'X' is a link, or its numbers are in another"):
+        read("x.h5ad")
+
+
+@pytest.mark.parametrize(
+    "value", [3.0, np.ones(4), np.ones((4, 3, 1)), np.ones((0, 3)), h5py.Empty("f8")]
+)
+def test_arrays_that_are_no_matrices(folder, value):
+    annotated().write_h5ad("x.h5ad")
+    with h5py.File("x.h5ad", "r+") as store:
+        del store["X"]
+        store["X"] = value
+    with pytest.raises(ValueError, match=r"x.h5ad: .*(expected (a matrix|rows)|damaged)"):
+        read("x.h5ad")
+
+
+def test_old_sparse_files_and_frames_of_several_types(folder):
+    data = annotated(sparse.csc_matrix(X))
+    data.obsm["frame"] = pd.DataFrame({"u": [1, 2, 3, 4], "v": [0.5] * 4}, index=list(IDS))
+    data.obsm["odd"] = pd.DataFrame({"u": pd.Categorical(list("aabb"))}, index=list(IDS))
+    data.write_h5ad("x.h5ad")
+    with h5py.File("x.h5ad", "r+") as store:
+        attributes = store["X"].attrs
+        attributes["h5sparse_format"], attributes["h5sparse_shape"] = "csc", attributes["shape"]
+        for name in ("encoding-type", "encoding-version", "shape"):
+            del attributes[name]
+    np.testing.assert_array_equal(read("x.h5ad").matrix.toarray(), X)
+    frame = read("x.h5ad:frame")
+    assert frame.features == ("u", "v")
+    np.testing.assert_array_equal(frame.matrix, [[1, 0.5], [2, 0.5], [3, 0.5], [4, 0.5]])
+    with pytest.raises(ValueError, match="odd is a 'frame with a column of categorical'"):
+        read("x.h5ad:odd")
+
+
+@given(
+    shape=st.lists(st.integers(0, 40), min_size=1, max_size=2),
+    chunk=st.lists(st.integers(1, 50), min_size=2, max_size=2),
+    block=st.sampled_from([1, 64, 1000, 10**6]),
+)
+@settings(deadline=None)
+def test_blocks_cover_an_array_once_and_cut_no_chunk(shape, chunk, block):
+    chunks = [min(n, max(1, length)) for n, length in zip(chunk, shape, strict=False)]
+    covered = np.zeros(shape, dtype=int)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_hdf5_child, "_BLOCK", block)
+        for corner in _hdf5_child._corners(shape, chunks, 8):
+            covered[tuple(slice(start, end) for start, end in corner)] += 1
+            assert all(start % n == 0 for (start, _), n in zip(corner, chunks, strict=True))
+            n_bytes = 8 * np.prod([end - start for start, end in corner])
+            assert n_bytes <= max(block, 8 * np.prod(chunks))
+    assert (covered == 1).all()

@@ -29,6 +29,18 @@ def with_nan_in_sparse():
     return bad
 
 
+def with_wrong_places():
+    bad = sparse.csr_array(X)
+    bad.indices[7] = 99
+    return bad
+
+
+def with_wrong_starts():
+    bad = sparse.csr_array((60, 8))
+    bad.indptr[5] = 3
+    return bad
+
+
 ERRORS = {
     "k too large": ({"n_neighbors": 59}, {"text": X, "links": Y},
         "n_neighbors=59, but view 'text' has n_samples=60; expected 1 to 58"),
@@ -56,6 +68,10 @@ ERRORS = {
     "infinity": ({}, [spoiled(-np.inf)], "view 'view0' contains NaN or infinity in 1 place(s)"),
     "NaN, sparse": ({}, [Y, with_nan_in_sparse()],
         "view 'view1' contains NaN or infinity in 1 place(s), the first in row 12, column 4"),
+    "wrong places, sparse": ({}, [Y, with_wrong_places()],
+        "view 'view1' is not a valid sparse matrix: "),
+    "wrong starts, sparse": ({}, with_wrong_starts(),
+        "X is not a valid sparse matrix: index pointers do not ascend from 0"),
     "NaN, one matrix": ({"views": [3, 5]}, spoiled(np.nan),
         "view 'view0' contains NaN or infinity in 1 place(s), the first in row 4, column 2"),
     "strings": ({}, {"text": np.array([["a", "b"]] * 60)},

@@ -1,6 +1,9 @@
-"""Fetching the paper's data sets, without the network."""
+"""Fetching the paper's data sets, without any network but this machine's own."""
 
 import hashlib
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -114,6 +117,84 @@ def test_download_asks_for_the_checksum(tmp_path, monkeypatch):
         datasets.fetch_ngs(tmp_path)
     source = _fetched.SOURCES["NGs"]
     assert asked == [(source.url, f"sha256:{source.sha256}", "NGs.mat", tmp_path)]
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """A web server on this machine in place of the one that has the files; a test fills `body`."""
+
+    class Answer(BaseHTTPRequestHandler):
+        status, body, missing = 200, b"", 0
+
+        def do_GET(self):
+            self.send_response(self.status)
+            self.send_header("Content-Length", str(len(self.body) + self.missing))
+            self.end_headers()
+            self.wfile.write(self.body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        here = f"http://127.0.0.1:{server.server_port}/NGs.mat"
+        monkeypatch.setattr(_fetched.Source, "url", property(lambda _: here))
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield Answer
+        server.shutdown()
+        thread.join()
+
+
+def file_of_ngs(tmp_path, rng):
+    """The bytes of a small file in the right layout."""
+    matlab_file(tmp_path / "small.mat", [rng.random((2, 4))], [1, 1, 2, 2])
+    return (tmp_path / "small.mat").read_bytes()
+
+
+def expect(monkeypatch, content):
+    """From now on a file of this content is the one expected for NGs."""
+    source = replace(_fetched.SOURCES["NGs"], sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setitem(_fetched.SOURCES, "NGs", source)
+
+
+def test_what_is_downloaded_is_kept(tmp_path, monkeypatch, rng, served):
+    served.body = file_of_ngs(tmp_path, rng)
+    expect(monkeypatch, served.body)
+    assert datasets.fetch_ngs(tmp_path / "new").n_samples == 4
+    assert (tmp_path / "new" / "NGs.mat").read_bytes() == served.body
+    served.status = 500  # not asked again
+    assert datasets.fetch_ngs(tmp_path / "new").n_samples == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda served: setattr(served, "body", served.body[:-1] + b"!"), "hash"),
+        (lambda served: setattr(served, "body", b""), "hash"),
+        (lambda served: setattr(served, "body", b"<html>sign in first</html>"), "hash"),
+        (lambda served: setattr(served, "missing", 100), "IncompleteRead"),
+        (lambda served: setattr(served, "status", 404), "404"),
+    ],
+    ids=["one byte altered", "nothing", "another page", "cut short", "not found"],
+)
+def test_a_wrong_download_is_refused_and_not_kept(
+    tmp_path, monkeypatch, rng, served, change, reason
+):
+    served.body = file_of_ngs(tmp_path, rng)
+    expect(monkeypatch, served.body)
+    change(served)
+    folder = tmp_path / "new"
+    with pytest.raises(OSError, match=rf"NGs.mat .*could not be downloaded .*{reason}"):
+        datasets.fetch_ngs(folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_wrong_file_of_the_users_own_is_left_alone(tmp_path, served):
+    (tmp_path / "NGs.mat").write_bytes(b"mine")
+    with pytest.raises(OSError, match="has the SHA-256"):
+        datasets.fetch_ngs(tmp_path)
+    assert (tmp_path / "NGs.mat").read_bytes() == b"mine"
 
 
 def test_unknown_name():

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from manyview import _kernels
 from manyview.graphs import stack_graphs
+from manyview.layout import row_digests
 from manyview.scaling import normalize_rows
 
 
@@ -138,3 +139,13 @@ def test_split_exact(problem, rng, beta, gamma):
     _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, A)
     for v in range(3):
         np.testing.assert_allclose(dense(stack, A[v]), expected[v], atol=1e-12)
+
+
+@pytest.mark.parametrize("with_columns", [True, False])
+def test_digests_of_rows(rng, with_columns):
+    table = np.where(rng.random((30, 7)) < 0.6, rng.standard_normal((30, 7)), 0.0)
+    expected = [oracle.row_digest(row, with_columns) for row in table]
+    assert row_digests(table, with_columns).tolist() == expected
+    assert row_digests(csr_array(table), with_columns).tolist() == expected
+    numbers = rng.integers(2**63, size=30, dtype=np.uint64)
+    assert _kernels.mixed(numbers).tolist() == [oracle.mixed(int(one)) for one in numbers]

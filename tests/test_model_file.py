@@ -148,6 +148,23 @@ def with_member(name, content):
     return change
 
 
+def array(values):
+    stream = io.BytesIO()
+    np.save(stream, values)
+    return stream.getvalue()
+
+
+def with_starts(starts):
+    """A sparse view without entries, the rows of which start anywhere."""
+
+    def change(members):
+        members["view2/indptr.npy"] = array(np.array([0, *starts, *[0] * 60])[:61])
+        members["view2/indices.npy"] = array(np.empty(0, dtype=np.int64))
+        members["view2/data.npy"] = array(np.empty(0))
+
+    return change
+
+
 def pickled():
     stream = io.BytesIO()
     np.save(stream, np.array([{}] * 60, dtype=object), allow_pickle=True)
@@ -171,6 +188,11 @@ WRONG = {
     "a lying header": (
         with_member("labels.npy", header((60,), "<i8") + b"1234"), "bytes for shape"
     ),
+    "a header that is none": (
+        with_member("labels.npy", header((60,), "<i8").replace(b"{", b"z")), "whole manyview model"
+    ),
+    "rows that start outside": (with_starts([2**40]), "index pointers do not ascend"),
+    "rows that start before": (with_starts([-(2**40)]), "index pointers do not ascend"),
     "a pickle": (with_member("labels.npy", pickled()), "type object"),
     "labels out of range": (
         with_member("labels.npy", header((60,), "<i8") + np.full(60, 7).tobytes()),
@@ -195,6 +217,22 @@ def test_what_is_wrong_is_named(case, saved, tmp_path):
         return
     with pytest.raises(ValueError, match=message):
         load_model(path)
+
+
+def test_headers_of_python_2_are_no_news(saved, tmp_path):
+    def change(members):
+        members["labels.npy"] = members["labels.npy"].replace(b"(60,), ", b"(60L,),")
+
+    assert len(load_model(rewritten(saved[0], tmp_path, change)).labels) == 60
+
+
+def test_members_before_the_start_of_the_file(saved, tmp_path):
+    """What is missing before the directory shifts the places of all members."""
+    content = saved[0].read_bytes()
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(content[:3000] + content[4000:])
+    with pytest.raises(ValueError, match=r"cut\.zip is no whole manyview model file: "):
+        load_model(cut)
 
 
 def test_compressed_members_are_refused(saved, tmp_path):

@@ -4,12 +4,10 @@ import csv
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 from browser import CHROMIUM, QUIET, needs_browser
+from interrupting import DRAFTS, alive, stop
 from test_cli import run
 
 from manyview import cli, datasets
@@ -173,27 +171,32 @@ def run_or_die(cell, n_seeds, data_home):
     return _run_cell(cell, n_seeds, data_home)
 
 
-@pytest.mark.parametrize("processes", ["1", "2"])
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_an_interrupted_run_leaves_whole_cells_and_no_workers(tmp_path, how, processes):
-    command = [sys.executable, "-m", "manyview", "reproduce", "--datasets", "digits", "moons"]
-    command += ["--methods", "GBS", "MCGL", "--processes", processes, "--output", tmp_path]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("cells/*.json")) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    running.send_signal(how)
-    _, said = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert "interrupted; finished cells are kept" in said
-    for path in tmp_path.glob("cells/*"):
+@pytest.mark.parametrize(
+    ("how", "group", "processes"),
+    [
+        (signal.SIGTERM, False, "1"),
+        (signal.SIGTERM, False, "2"),
+        (signal.SIGINT, True, "2"),  # as a terminal does: workers get it too
+        (signal.SIGKILL, False, "2"),
+    ],
+)
+def test_a_run_that_is_stopped_leaves_whole_cells_and_no_workers(folder, how, group, processes):
+    words = ["reproduce", "--datasets", "digits", "moons", "--methods", "GBS", "MCGL"]
+    words += ["--processes", processes, "--output", folder]
+    stopped = stop(words, how, group=group, when=lambda: list(folder.glob("cells/[!.]*")))
+    if how == signal.SIGKILL:
+        assert stopped.returncode == -signal.SIGKILL
+    else:
+        said = "manyview: interrupted; finished cells are kept, the same command goes on\n"
+        assert (stopped.returncode, stopped.stderr) == (130, said)
+        assert not list(folder.glob(f"cells/{DRAFTS}"))
+    for path in folder.glob("cells/[!.]*"):
         json.loads(path.read_text())
-    time.sleep(3)  # workers see within a second that they are alone
-    alive = subprocess.run(["pgrep", "-s", str(running.pid)], capture_output=True, text=True)
-    assert alive.stdout == ""
+    assert alive(stopped.pid) == []  # workers see within a second that they are alone
 
 
 def test_files_of_an_earlier_run_go(tmp_path):
+    (tmp_path / "table_of_mine.csv").write_text("mine")
     arguments = ["--datasets", "moons", "--seeds", "1", "--output", tmp_path]
     done = run("reproduce", "--methods", "single views", "gbs", *arguments)
     assert done.returncode == 0
@@ -203,6 +206,7 @@ def test_files_of_an_earlier_run_go(tmp_path):
     assert done.returncode == 0
     assert not (tmp_path / "table4_views.csv").exists()
     assert not (tmp_path / "convergence.png").exists()
+    assert (tmp_path / "table_of_mine.csv").read_text() == "mine"
 
 
 def test_exit_code_of_a_run_with_a_failed_cell(tmp_path, monkeypatch, capsys):

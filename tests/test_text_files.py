@@ -1,6 +1,7 @@
 """CSV and TSV as people and programs write them."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,6 +64,9 @@ def small_blocks(monkeypatch):
         ("x.csv", "NA,1\n2,3\n", ("0", "1"), [[np.nan, 1], [2, 3]]),
         ("x.csv", "1,2,3", ("0", "1", "2"), [[1, 2, 3]]),
         ("x.csv", "7", ("0",), [[7]]),
+        ("x.csv", "true,False\n0,1\n", ("0", "1"), [[1, 0], [0, 1]]),
+        ("x.csv", "2,TRUE,NA\n0,1,3\n", ("0", "1", "2"), [[2, 1, np.nan], [0, 1, 3]]),
+        ("x.csv", "true,x\n0,1\n", ("true", "x"), [[0, 1]]),
         ("x.csv", "a,b\r1,2\r3,4\r", ("a", "b"), [[1, 2], [3, 4]]),
         ("x.csv", '"a","b"\r\n"1"," 2"\r\n\r\n', ("a", "b"), [[1, 2]]),
     ],
@@ -218,3 +222,19 @@ def test_a_quote_that_is_never_closed(folder, small_blocks):
 def test_rows_longer_than_a_block(folder, small_blocks):
     write("x.csv", ",".join(f"column{j}" for j in range(300)) + "\n" + ",".join(["1"] * 300))
     assert read("x.csv").matrix.shape == (1, 300)
+
+
+def test_a_long_line_before_the_end_of_one_column(folder, small_blocks):
+    """Its end is not taken for a blank line."""
+    write("x.csv", "a\n1\n" + " " * 150 + "2\n\n")
+    with pytest.raises(ValueError, match=r"x.csv: a row is longer than 64 bytes"):
+        read("x.csv")
+    write("x.csv", "a\n1\n" + " " * 62 + "2\n\n")
+    assert _text_layout.text_layout(Path("x.csv")).blank_end == 1
+
+
+def test_errors_do_not_repeat_long_names(folder):
+    write("x.csv", "a" * 5000 + ",b\n1,2\n")
+    with pytest.raises(ValueError, match="no column 'id'") as caught:
+        read("x.csv", id_column="id")
+    assert len(str(caught.value)) < 300

@@ -10,6 +10,7 @@ from manyview._version import __version__
 
 if TYPE_CHECKING:
     from manyview import datasets, metrics, plotting
+    from manyview.memory import memory_limit
     from manyview.methods import (
         CIGMVC,
         GBS,
@@ -42,6 +43,7 @@ _ELSEWHERE = {
     "ClusterResult": "result",
     "cluster": "result",
     "load_model": "model_file",
+    "memory_limit": "memory",
     "save_model": "model_file",
     "suggest_n_clusters": "suggest",
 }
@@ -63,6 +65,7 @@ __all__ = [
     "cluster",
     "datasets",
     "load_model",
+    "memory_limit",
     "metrics",
     "plotting",
     "save_model",

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from manyview._log import logger
+from manyview.checkpoint import Checkpoint
 
 
 class Run:
@@ -23,12 +24,15 @@ class Run:
     seconds : dict
         Name of each stage -> seconds spent in it. Time in a stage within a stage counts for the
         inner one alone.
+    checkpoint : Checkpoint, optional
+        Where to keep what there is so far.
     """
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.rng = np.random.default_rng(seed)
         self.seconds: dict[str, float] = {}
+        self.checkpoint: Checkpoint | None = None
         self._started = time.perf_counter()
         self._inner = 0.0
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
 
@@ -35,6 +36,16 @@ _KMEANS_ROUNDS = 5
 def is_available() -> bool:
     """Whether faiss is installed."""
     return find_spec("faiss") is not None
+
+
+def _one_blas_thread() -> Any:
+    """What is found must not depend on how many threads share a product.
+
+    Loaded here: a limit does not hold for a BLAS that is loaded later, and faiss has its own.
+    """
+    import faiss  # noqa: F401
+
+    return threadpool_limits(1, "blas")
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,9 @@ class CellIndex:
         wanted = min(m + 1 + _SPARE_CANDIDATES, len(self.data))  # 1 for the sample itself
         for start in range(0, len(self.order), _BLOCK):
             some = self.order[start : start + _BLOCK]
-            yield some, self.index.search(self.data[some], wanted)[1]
+            with _one_blas_thread():
+                found = self.index.search(self.data[some], wanted)[1]
+            yield some, found
 
     def search(self, rows: FloatArray, m: int) -> IntArray:
         """`m` samples, or a few more, near each of other rows; -1 where fewer were found."""
@@ -78,7 +91,8 @@ class CellIndex:
         found = np.empty((len(data), wanted), dtype=np.intp)
         for start in range(0, len(data), _BLOCK):
             some = order[start : start + _BLOCK]
-            found[some] = self.index.search(data[some], wanted)[1]
+            with _one_blas_thread():
+                found[some] = self.index.search(data[some], wanted)[1]
         return found
 
 
@@ -86,12 +100,18 @@ def build_index(
     data: FloatArray, m: int, seed: int, target_recall: float = TARGET_RECALL
 ) -> CellIndex:
     """Sort samples into cells and find out how many to search for their `m` neighbours."""
+    with _one_blas_thread():
+        return _built_index(data, m, seed, target_recall)
+
+
+def _built_index(data: FloatArray, m: int, seed: int, target_recall: float) -> CellIndex:
     import faiss
 
     n, width = data.shape
     centre = data.mean(axis=0)
     centred = (data - centre).astype(np.float32)
-    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, max(1, round(4 * n**0.5)))
+    n_cells = max(1, min(n, round(4 * n**0.5)))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, n_cells)
     index.cp.seed = seed % 2**31
     index.cp.niter = _KMEANS_ROUNDS
     index.cp.min_points_per_centroid = 1

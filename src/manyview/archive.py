@@ -10,6 +10,8 @@ import hashlib
 import io
 import json
 import math
+import tokenize
+import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +22,16 @@ import numpy as np
 from numpy.lib import format as npy
 
 #: What reading a file that is no archive, or no longer a whole one, may raise.
-DAMAGE = (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError, RuntimeError)
+DAMAGE = (
+    zipfile.BadZipFile,
+    KeyError,
+    TypeError,
+    ValueError,
+    EOFError,
+    RuntimeError,
+    SyntaxError,  # NumPy parses the header of an array as Python
+    tokenize.TokenError,
+)
 _CHECKSUMS = "sha256.txt"
 _DATE = (2000, 1, 1, 0, 0, 0)  # the same content makes the same file
 
@@ -77,7 +88,9 @@ class Archive:
         stream = io.BytesIO(content)
         if npy.read_magic(stream) != (1, 0):
             raise ValueError(f"{name} is no .npy of version 1.0")
-        found, fortran, dtype = npy.read_array_header_1_0(stream)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it looks like one of Python 2
+            found, fortran, dtype = npy.read_array_header_1_0(stream)
         if found != shape or dtype.kind != kind or dtype.itemsize not in (4, 8) or fortran:
             raise ValueError(f"{name} has shape {found} and type {dtype}")
         if len(content) - stream.tell() != math.prod(shape) * dtype.itemsize:
@@ -100,7 +113,10 @@ def read_archive(path: Path, manifest_name: str) -> Archive:
             raise ValueError("its members are compressed")
         if sum(entry.file_size for entry in entries) > size:
             raise ValueError("its members claim to be larger than the file")
-        members = {entry.filename: archive.read(entry) for entry in entries}
+        try:
+            members = {entry.filename: archive.read(entry) for entry in entries}
+        except OSError as error:  # of a place before the start of the file
+            raise ValueError(str(error)) from error
     sums = members.pop(_CHECKSUMS).decode()
     listed = {name: digest for digest, name in (line.split("  ", 1) for line in sums.splitlines())}
     if listed.keys() != members.keys():

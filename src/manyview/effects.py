@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
+from manyview.scaling import powers_of_two
 
 #: Features kept for each cluster.
 TOP = 8
@@ -92,18 +93,26 @@ def _compare_columns(
     sizes = groups.sum(axis=1)[:, None]
     rest = sizes.sum() - sizes
     counted = groups.sum(axis=0) > 0
+    if not counted.any():
+        nothing = np.zeros((groups.shape[0], block.shape[1]))
+        return nothing, nothing, nothing
+    # An effect has no unit. In one near the largest number, squares neither overflow nor vanish.
+    unit = powers_of_two(np.abs(block[counted]).max(axis=0))
+    own = block[counted] / unit
     # Of columns of large numbers that differ little, squares would keep no digits.
-    centre = block[counted].mean(axis=0)
-    with np.errstate(all="ignore"):  # numbers too large to square give effects of 0 below
-        moved = block - centre
-        sums, squares = groups @ moved, groups @ moved**2
-        inside = sums / np.maximum(sizes, 1)
-        outside = (sums.sum(axis=0) - sums) / np.maximum(rest, 1)
-        within = squares.sum(axis=0) - sizes * inside**2 - rest * outside**2
-        spread = np.sqrt(np.maximum(within, 0.0) / np.maximum(sizes + rest - 2, 1))
-        gap = inside - outside
-        noise = 1e-12 * np.maximum(np.abs(inside), np.abs(outside))
-        effects = np.where(np.abs(gap) > noise, gap / np.maximum(spread, 1e-300), 0.0)
-    effects = np.clip(np.nan_to_num(effects, posinf=0.0, neginf=0.0), -_LARGEST, _LARGEST)
+    centre = own.mean(axis=0)
+    moved = own - centre
+    sums, squares = groups[:, counted] @ moved, groups[:, counted] @ moved**2
+    inside = sums / np.maximum(sizes, 1)
+    outside = (sums.sum(axis=0) - sums) / np.maximum(rest, 1)
+    within = squares.sum(axis=0) - sizes * inside**2 - rest * outside**2
+    spread = np.sqrt(np.maximum(within, 0.0) / np.maximum(sizes + rest - 2, 1))
+    gap = inside - outside
+    noise = 1e-12 * np.maximum(np.abs(inside), np.abs(outside))
+    effects = np.where(np.abs(gap) > noise, gap / np.maximum(spread, 1e-300), 0.0)
+    effects = np.clip(effects, -_LARGEST, _LARGEST)
     effects[(sizes == 0).ravel() | (rest == 0).ravel()] = 0.0
-    return inside + centre, outside + centre, effects
+    # Rounding must not carry a mean beyond the numbers, the largest of which may be the last.
+    low, high = own.min(axis=0), own.max(axis=0)
+    inside, outside = (np.clip(mean + centre, low, high) * unit for mean in (inside, outside))
+    return inside, outside, effects

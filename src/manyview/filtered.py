@@ -236,7 +236,7 @@ def _iterate(
         next_degree = min(next_degree + 3, _MAX_DEGREE)
     elif start is not None and worst < 0.2:
         next_degree = max(next_degree - 1, 4)
-    converged = worst <= 1 and lifted >= enough
+    converged = bool(worst <= 1 and lifted >= enough)
     return LowEnd(values, block, residual, converged, n_products, next_degree)
 
 

@@ -41,7 +41,7 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
     else:
         pairs = sq_norms[:, None] * sq_norms[columns]
         products = (sq_norms[:, None] + sq_norms[columns] - nearest) / 2
-        scale = nearest[gain > 0].mean() if (gain > 0).any() else 1.0
+        scale = np.sort(nearest[gain > 0]).mean() if (gain > 0).any() else 1.0
         weights = np.where(gain > 0, _weigh(weighting, nearest, products, pairs, scale), 0.0)
     n, k = columns.shape
     starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
@@ -71,11 +71,13 @@ def spread_graph(graph: csr_array, own: IntArray, n: int) -> csr_array:
     return csr_array((graph.data, columns, _starts(lengths)), shape=(n, n))
 
 
-def given_graph(matrix: FloatArray | csr_array) -> csr_array:
+def given_graph(matrix: FloatArray | csr_array, order: IntArray) -> csr_array:
     """A graph the user made, used as it is but for rows that sum to more than 1: they are scaled
     to 1. A row that sums to less stays so: the view says less about that sample.
+
+    Rows and columns come in the given order of the samples.
     """
-    return _rows_to_one(csr_array(matrix, copy=True), only_above=1.0)
+    return _rows_to_one(reordered(csr_array(matrix), order), only_above=1.0)
 
 
 def _weigh(
@@ -162,7 +164,7 @@ class GraphStack:
         """Values on the pattern as a matrix between samples, without stored zeros."""
         graph = self._on_pattern(np.ascontiguousarray(values))
         if self.order is not None:
-            return _permuted(graph, np.argsort(self.order))
+            return reordered(graph, np.argsort(self.order))
         graph = graph.copy()
         graph.eliminate_zeros()
         return graph
@@ -226,7 +228,7 @@ def stack_graphs(
     from manyview import _kernels
 
     if order is not None:
-        graphs = [_permuted(graph, order) for graph in graphs]
+        graphs = [reordered(graph, order) for graph in graphs]
         present = None if present is None else present[order]
     indptr, indices = graphs[0].indptr, graphs[0].indices
     for graph in graphs[1:]:
@@ -258,7 +260,7 @@ def _gathered(values: FloatArray, places: IntArray) -> FloatArray:
     return out
 
 
-def _permuted(graph: csr_array, order: IntArray) -> csr_array:
+def reordered(graph: csr_array, order: IntArray) -> csr_array:
     """Rows and columns in another order, without stored zeros."""
     from manyview import _kernels
 

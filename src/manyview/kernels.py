@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from manyview._log import logger
 from manyview._typing import FloatArray
+from manyview.memory import in_words
 from manyview.scaling import Rows
 
 
@@ -27,13 +27,11 @@ def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:
     return np.exp(sq, out=sq), sigma
 
 
-def require_dense(method: str, n_samples: int, n_matrices: int, limit: int) -> None:
-    """Say what a method's dense matrices will take, and refuse beyond `limit` samples."""
-    gigabytes = 8 * n_samples**2 * n_matrices / 1e9
-    cost = f"{method} holds about {n_matrices} dense matrices of {n_samples} x {n_samples}"
+def require_dense(method: str, n_samples: int, needed: int, limit: int) -> None:
+    """Refuse more than `limit` samples, and say how many bytes a method's matrices would need."""
     if n_samples > limit:
         raise ValueError(
-            f"{cost}, {gigabytes:.1f} GB; expected at most max_dense_samples={limit} samples, "
-            "raise it to go on"
+            f"{method} holds about {needed / (8 * n_samples**2):.0f} dense matrices of "
+            f"{n_samples} x {n_samples}, {in_words(needed)}; expected at most "
+            f"max_dense_samples={limit} samples, raise it to go on"
         )
-    logger.info("%s, %.2f GB", cost, gigabytes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
 
@@ -13,14 +14,9 @@ TRIAL_SAMPLES = 50_000
 
 def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
     """Exactly `n_clusters` clusters of the rows, numbered in the order of their first samples."""
-    n = len(embedding)
-    if n > TRIAL_SAMPLES:
-        some = np.random.default_rng(seed).choice(n, TRIAL_SAMPLES, replace=False)
-        trial = KMeans(n_clusters, n_init=10, random_state=seed).fit(embedding[some])
-        model = KMeans(n_clusters, init=trial.cluster_centers_, n_init=1, random_state=seed)
-    else:
-        model = KMeans(n_clusters, n_init=10, random_state=seed)
-    labels = model.fit_predict(embedding)
+    # k-means adds up its centres thread by thread: their number must not show in the labels.
+    with threadpool_limits(1):
+        labels = _kmeans(embedding, n_clusters, seed)
     found = len(np.unique(labels))
     if found != n_clusters:
         raise ValueError(
@@ -28,6 +24,17 @@ def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray
             "embedding; expected fewer clusters or samples that differ more"
         )
     return in_order_of_first(labels)
+
+
+def _kmeans(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
+    n = len(embedding)
+    if n > TRIAL_SAMPLES:
+        some = np.random.default_rng(seed).choice(n, TRIAL_SAMPLES, replace=False)
+        trial = KMeans(n_clusters, n_init=10, random_state=seed).fit(embedding[some])
+        model = KMeans(n_clusters, init=trial.cluster_centers_, n_init=1, random_state=seed)
+    else:
+        model = KMeans(n_clusters, n_init=10, random_state=seed)
+    return np.asarray(model.fit_predict(embedding))
 
 
 def in_order_of_first(labels: IntArray) -> IntArray:

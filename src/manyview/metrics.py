@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from manyview._typing import FloatArray
+from manyview._typing import FloatArray, IntArray
 
 __all__ = [
     "adjusted_rand",
@@ -50,14 +49,13 @@ def normalized_mutual_info(
     """
     if mean not in ("arithmetic", "geometric", "min", "max"):
         raise ValueError(f"mean={mean!r}; expected one of 'arithmetic', 'geometric', 'min', 'max'")
-    _contingency(labels_true, labels_pred)
-    return float(normalized_mutual_info_score(labels_true, labels_pred, average_method=mean))
+    true, pred = _numbered_both(labels_true, labels_pred)
+    return float(normalized_mutual_info_score(true, pred, average_method=mean))
 
 
 def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """ARI: agreement on pairs of samples, 0 on average for random labels."""
-    _contingency(labels_true, labels_pred)
-    return float(adjusted_rand_score(labels_true, labels_pred))
+    return float(adjusted_rand_score(*_numbered_both(labels_true, labels_pred)))
 
 
 def purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -71,10 +69,10 @@ def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
     1 where neither puts any two samples together.
     """
-    _contingency(labels_true, labels_pred)
-    (_, wrong), (missed, right) = pair_confusion_matrix(labels_true, labels_pred)
-    pairs = 2 * right + wrong + missed
-    return float(2 * right / pairs) if pairs else 1.0
+    counts = pair_confusion_matrix(*_numbered_both(labels_true, labels_pred))
+    (_, wrong), (missed, right) = counts.tolist()
+    total = 2 * right + wrong + missed
+    return float(2 * right / total) if total else 1.0
 
 
 def clustering_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[str, float]:
@@ -96,9 +94,63 @@ def clustering_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[st
 
 
 def _contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> FloatArray:
-    """Counts, classes in rows and clusters in columns, after checking both label vectors."""
-    true, pred = column_or_1d(labels_true), column_or_1d(labels_pred)
-    check_consistent_length(true, pred)
+    """Counts, classes in rows and clusters in columns."""
+    return np.asarray(contingency_matrix(*_numbered_both(labels_true, labels_pred)))
+
+
+def _numbered_both(labels_true: Any, labels_pred: Any) -> tuple[IntArray, IntArray]:
+    """Both label vectors, checked and numbered: scikit-learn takes some kinds of them amiss."""
+    true, pred = _numbered(labels_true, "labels_true"), _numbered(labels_pred, "labels_pred")
+    if len(true) != len(pred):
+        raise ValueError(
+            f"labels_true and labels_pred have inconsistent numbers of samples, {len(true)} and "
+            f"{len(pred)}; expected the same"
+        )
     if len(true) == 0:
         raise ValueError("got no labels; expected at least one sample")
-    return np.asarray(contingency_matrix(true, pred))
+    return true, pred
+
+
+def _numbered(labels: Any, name: str) -> IntArray:
+    """Labels of any kind -> numbers from 0."""
+    mixed = isinstance(labels, list | tuple) and len(set(map(type, labels))) > 1
+    if mixed:  # an array would take 1 and "1" for the same
+        values = np.empty(len(labels), dtype=object)
+        values[:] = labels
+    else:
+        values = _as_array(labels, name)
+    lacking = _missing(values)
+    if len(lacking):
+        raise ValueError(
+            f"{name} has no label for {len(lacking)} sample(s), the first is sample {lacking[0]}; "
+            "expected one for every sample"
+        )
+    if values.dtype != object:
+        return np.asarray(np.unique(values, return_inverse=True)[1])
+    numbers: dict[Any, int] = {}
+    try:
+        return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
+    except TypeError as error:
+        raise ValueError(f"{name} has an {error}; expected numbers or text") from error
+
+
+def _as_array(labels: Any, name: str) -> NDArray[Any]:
+    try:
+        values = np.asarray(labels)
+    except ValueError as error:
+        raise ValueError(f"{name} is no list of labels: {error}") from error
+    if values.ndim != 1 and not (values.ndim == 2 and values.shape[1] == 1):
+        raise ValueError(f"{name} has shape {values.shape}; expected one label a sample")
+    return values.ravel()
+
+
+def _missing(values: NDArray[Any]) -> IntArray:
+    """Places of None, NaN, and of what pandas has for them."""
+    if values.dtype != object:
+        return np.flatnonzero(values != values)
+    return np.array([i for i, value in enumerate(values) if _is_none(value)], dtype=np.int64)
+
+
+def _is_none(value: Any) -> bool:
+    # That of pandas does not even say whether it equals itself.
+    return value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))

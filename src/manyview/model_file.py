@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._files import write_whole
+from manyview._sparse import check_sparse
 from manyview._typing import IntArray, Matrix
 from manyview.archive import DAMAGE, Archive, archive_bytes, read_archive
 from manyview.known_views import KnownView
@@ -158,7 +159,7 @@ def _matrix(archive: Archive, prefix: str, shape: tuple[int, int], *, sparse: bo
         data = archive.array(f"{prefix}/data", "f", (nnz,))
         indices = archive.array(f"{prefix}/indices", "i", (nnz,))
         matrix = csr_array((data, indices, indptr), shape=shape)
-        matrix.check_format(full_check=True)
+        check_sparse(matrix, prefix)
         values = data
     else:
         matrix = values = archive.array(f"{prefix}/matrix", "f", shape)

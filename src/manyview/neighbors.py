@@ -139,10 +139,18 @@ def _dense_known(data: FloatArray, n_known: int, m: int, search: str, seed: int)
     if _choose(DenseRows(known), search)[0] == "approximate":
         index = approximate.build_index(known, m, seed, approximate.VOTE_RECALL)
         if 2 * index.n_probed <= index.n_cells:
-            return index.search(new, m)
+            found = index.search(new, m)
+            short = np.flatnonzero((found >= 0).sum(axis=1) < m)  # cells may have few samples
+            if len(short):
+                found[short] = _exact_known(known, new[short], found.shape[1])
+            return found
+    return _exact_known(known, new, min(n_known, m + _SPARE_CANDIDATES))
+
+
+def _exact_known(known: FloatArray, new: FloatArray, m: int) -> IntArray:
+    n_known = len(known)
     centre = known.mean(axis=0)  # same distances, fewer digits lost in products
-    proposed = min(n_known, m + _SPARE_CANDIDATES)
-    exact = NearestNeighbors(n_neighbors=proposed, algorithm="brute").fit(known - centre)
+    exact = NearestNeighbors(n_neighbors=m, algorithm="brute").fit(known - centre)
     step = _rows_at_a_time(n_known)
     parts = [
         exact.kneighbors(new[start : start + step] - centre, return_distance=False)

@@ -21,6 +21,7 @@ from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.containers import tables_of
 from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, SpectralAverage
+from manyview.methods._graph_fusion import GraphFusion
 from manyview.methods._predicting import plain_params
 from manyview.model import ClusterModel
 from manyview.model_file import model_bytes
@@ -46,6 +47,7 @@ def cluster(
     present: Any = None,
     add_to_obs: str | None = None,
     random_state: int | None = 0,
+    checkpoint: str | Path | None = None,
     **options: Any,
 ) -> ClusterResult:
     """Cluster samples that come in several views.
@@ -67,6 +69,9 @@ def cluster(
     add_to_obs : str, optional
         Of MuData and AnnData: a column of `obs` to write the clusters to.
     random_state : int or None, default=0
+    checkpoint : path of a folder, optional
+        Of "angular", "cigmvc" and "gbs": where to keep what there is so far, so that the same call
+        after an interruption goes on from there.
     **options
         Other parameters of the method, as ``n_neighbors=20``.
 
@@ -92,11 +97,18 @@ def cluster(
         raise ValueError(
             f"add_to_obs={add_to_obs!r} with {type(data).__name__}; expected MuData or AnnData"
         )
-    tables = tables_of(data, views, present)
     estimator = METHODS[method](n_clusters, random_state=random_state, **options)
+    kept: dict[str, Any] = {}
+    if checkpoint is not None:
+        if not isinstance(estimator, GraphFusion):
+            raise ValueError(
+                f"checkpoint with method={method!r}; expected one of 'angular', 'cigmvc', 'gbs'"
+            )
+        kept["checkpoint"] = checkpoint
+    tables = tables_of(data, views, present)
     started = time.perf_counter()
     with _heard_warnings() as heard:
-        estimator.fit(tables)
+        estimator.fit(tables, **kept)
     seconds = time.perf_counter() - started
     result = ClusterResult(tables, estimator, method, seconds, tuple(heard))
     if add_to_obs is not None:
@@ -198,6 +210,7 @@ class ClusterResult:
     def summary(self, command: str | None = None) -> dict[str, Any]:
         """What was done and found, in what JSON can hold."""
         estimator, views = self.estimator, []
+        known = self.confidence[~np.isnan(self.confidence)]
         disagreements = getattr(estimator, "view_disagreement_", [None] * len(self.view_names))
         for v, (name, matrix) in enumerate(self.tables.views.items()):
             views.append(
@@ -218,7 +231,7 @@ class ClusterResult:
             "n_clusters": self.n_clusters,
             "n_clusters_suggested": hasattr(estimator, "cluster_number_"),
             "cluster_sizes": np.bincount(self.labels, minlength=self.n_clusters).tolist(),
-            "mean_confidence": _number(np.nanmean(self.confidence)),
+            "mean_confidence": _number(known.mean() if len(known) else None),
             "views": views,
             "converged": bool(getattr(estimator, "converged_", True)),
             "stop_reason": getattr(estimator, "stop_reason_", None),
@@ -259,10 +272,11 @@ class ClusterResult:
         summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
         found = {
             "labels.csv": self.to_csv().encode(),
-            "summary.json": summary.encode(),
             "report.html": self.report_html(command=command).encode(),
         }
-        return found | ({"model.zip": model_bytes(self.model())} if model else {})
+        found |= {"model.zip": model_bytes(self.model())} if model else {}
+        # Files are put in their places in this order: the last tells that all are of one run.
+        return found | {"summary.json": summary.encode()}
 
     def add_to_obs(self, data: Any, column: str = "manyview") -> None:
         """Write the clusters to a column of `obs` of the MuData or AnnData they came from."""

@@ -186,7 +186,7 @@ def normalize_rows(matrix: Matrix, how: str | None) -> DenseRows | SparseRows:
     return DenseRows(_normalize_dense(matrix, how))
 
 
-def _powers_of_two(largest: FloatArray) -> FloatArray:
+def powers_of_two(largest: FloatArray) -> FloatArray:
     """A power of two near each value: dividing by it is exact, and squares no longer overflow."""
     return np.asarray(np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1021, 1023)))
 
@@ -197,9 +197,9 @@ def _row_squares(data: FloatArray) -> FloatArray:
 
 def _normalize_dense(matrix: FloatArray, how: str | None) -> FloatArray:
     if how is None:
-        return np.ascontiguousarray(matrix / _powers_of_two(np.abs(matrix).max(initial=0.0)))
+        return np.ascontiguousarray(matrix / powers_of_two(np.abs(matrix).max(initial=0.0)))
     largest = np.abs(matrix).max(axis=1, keepdims=True)
-    data = matrix / _powers_of_two(largest)
+    data = matrix / powers_of_two(largest)
     if how == "zscore":
         flat = data.max(axis=1) - data.min(axis=1) <= _FLAT
         data -= data.mean(axis=1, keepdims=True)
@@ -215,10 +215,10 @@ def _normalize_sparse(matrix: csr_array, how: str | None) -> SparseRows:
     n, width = matrix.shape
     scale, shift = np.ones(n), np.zeros(n)
     if how is None:
-        power = _powers_of_two(np.abs(matrix.data).max(initial=0.0))
+        power = powers_of_two(np.abs(matrix.data).max(initial=0.0))
         return SparseRows(_with_data(matrix, matrix.data / power), scale, shift)
     filled = np.diff(matrix.indptr)
-    power = _powers_of_two(np.asarray(abs(matrix).max(axis=1).toarray()).ravel())
+    power = powers_of_two(np.asarray(abs(matrix).max(axis=1).toarray()).ravel())
     scaled = _with_data(matrix, matrix.data / np.repeat(power, filled))
     if how == "unit":
         length = np.sqrt(scaled.power(2).sum(axis=1))

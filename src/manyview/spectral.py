@@ -169,7 +169,8 @@ def _dense_laplacian(
     L[np.diag_indices(len(own))] += degrees
     if normalized:
         root = 1 / np.sqrt(_positive(degrees))
-        L *= root[:, None] * root
+        L *= root[:, None]  # one after the other: the product of two may be too large
+        L *= root
     return L
 
 

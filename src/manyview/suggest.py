@@ -55,5 +55,6 @@ def suggest_n_clusters(
         random_state=random_state,
     )
     with reader._running() as run:
-        graphs, _ = reader._separate_graphs(reader._read_views(X), run)
+        separate = reader._separate_graphs(reader._read_views(X), run)
+        graphs = [separate.graphs[v] for v in separate.layout.views]
         return from_graphs(graphs, run.rng, max_clusters)

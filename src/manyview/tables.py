@@ -15,6 +15,7 @@ from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
 from manyview.presence import find_gaps
 
 _SHOWN = 5  # names or ids an error lists before it only counts
+_LENGTH = 100  # letters of each that it shows
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ def id_text(value: Any) -> str:
 def few(items: Sequence[str], shown: int = _SHOWN) -> str:
     """The first few items, quoted, and dots where there are more."""
     dots = ", ..." if len(items) > shown else ""
-    return ", ".join(repr(item) for item in items[:shown]) + dots
+    short = (item if len(item) <= _LENGTH else item[:_LENGTH] + "..." for item in items[:shown])
+    return ", ".join(map(repr, short)) + dots
 
 
 def _check_names(tables: Sequence[Table]) -> None:
@@ -129,11 +131,11 @@ def _check_names(tables: Sequence[Table]) -> None:
 def _check_shape(table: Table) -> None:
     shape = tuple(table.matrix.shape)
     if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"view '{table.name}' has shape {shape}; expected rows and columns")
+        raise ValueError(f"view {table.name!r} has shape {shape}; expected rows and columns")
     for what, names, n in (("rows", table.ids, shape[0]), ("columns", table.features, shape[1])):
         if names is not None and len(names) != n:
             raise ValueError(
-                f"view '{table.name}' has {n} {what}, but names for {len(names)}; "
+                f"view {table.name!r} has {n} {what}, but names for {len(names)}; "
                 "expected the same number"
             )
 
@@ -161,12 +163,12 @@ def _check_ids(table: Table) -> None:
     ids = table.ids or ()
     for row, sample in enumerate(ids, start=1):
         if not sample.strip():
-            raise ValueError(f"view '{table.name}' has an empty id in row {row}; expected a name")
+            raise ValueError(f"view {table.name!r} has an empty id in row {row}; expected a name")
     if len(set(ids)) < len(ids):
         counts = Counter(ids)
         twice = [sample for sample in counts if counts[sample] > 1]
         raise ValueError(
-            f"view '{table.name}' has {counts[twice[0]]} rows with the id {twice[0]!r}, and "
+            f"view {table.name!r} has {counts[twice[0]]} rows with the id {twice[0]!r}, and "
             f"{len(twice)} such id(s); expected every id once"
         )
 
@@ -177,7 +179,7 @@ def _common_rows(tables: Sequence[Table]) -> int:
     if len({rows for rows, _ in shapes}) == 1:
         return shapes[0][0]
     counts = ", ".join(
-        f"'{table.name}' has {rows} rows" for table, (rows, _) in zip(tables, shapes, strict=True)
+        f"{table.name!r} has {rows} rows" for table, (rows, _) in zip(tables, shapes, strict=True)
     )
     raise ValueError(
         f"tables without ids differ in length: {counts}; expected the same number"
@@ -224,7 +226,7 @@ def _filled_rows(table: Table) -> BoolArray:
 def _refuse_holes(table: Table, row: int, column: int, n_places: int) -> None:
     sample = str(row) if table.ids is None else table.ids[row]
     raise ValueError(
-        f"view '{table.name}' contains NaN or infinity in {n_places} place(s), the first for "
+        f"view {table.name!r} contains NaN or infinity in {n_places} place(s), the first for "
         f"sample {sample!r} in column {_feature_names(table)[column]!r}; expected finite numbers, "
         "or a row of empty cells only where a sample is missing"
     )

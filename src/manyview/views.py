@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
 from manyview._checks import check_integer
+from manyview._sparse import check_sparse
 from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.presence import as_mask, find_gaps, finite_everywhere
 
@@ -188,14 +189,22 @@ def _canonical(matrix: csr_array) -> csr_array:
 
 
 def check_numbers(table: Any, label: str) -> None:
-    """Refuse what converts to numbers but is none: text, dates, masked values."""
+    """Refuse what is no table, and what converts to numbers but is none: text, dates, masked
+    values."""
+    unknown = hasattr(table, "__array__") and not hasattr(table, "shape")
+    if (_n_dims(table) == 0 and not unknown) or _is_series(table):
+        raise ValueError(f"{label} is a {type(table).__name__}; expected a 2-D table of numbers")
+    check_sparse(table, label)
     if np.ma.isMaskedArray(table) and np.ma.getmaskarray(table).any():
         masked = int(np.ma.getmaskarray(table).sum())
         raise ValueError(f"{label} has {masked} masked value(s); expected finite numbers")
-    types = getattr(table, "dtypes", None)
-    if types is None:
-        types = [getattr(table, "dtype", None)]
-    for kind in types:
+    columns = list(getattr(table, "columns", []))
+    if len(set(columns)) < len(columns):
+        again = next(name for name in columns if columns.count(name) > 1)
+        raise ValueError(
+            f"{label} has {columns.count(again)} columns named {again!r}; expected distinct names"
+        )
+    for kind in table.dtypes if columns else [getattr(table, "dtype", None)]:
         text = str(kind)
         if getattr(kind, "kind", "") in tuple("mMUS") or text.startswith(_NO_NUMBERS):
             raise ValueError(f"{label} is not a table of numbers: it has values of type {text}")

@@ -8,6 +8,11 @@ from manyview._kernels.blocks import (
     filter_step,
     subtract_shares,
 )
+from manyview._kernels.content import (
+    dense_row_digests,
+    mixed,
+    sparse_row_digests,
+)
 from manyview._kernels.distances import (
     dense_sq_distances,
     sparse_candidates,
@@ -39,6 +44,7 @@ __all__ = [
     "align_weights",
     "components",
     "count_nonzero",
+    "dense_row_digests",
     "dense_sq_distances",
     "fill_symmetric",
     "filter_step",
@@ -46,11 +52,13 @@ __all__ = [
     "gather",
     "merge_columns",
     "merged_row_lengths",
+    "mixed",
     "permute",
     "row_inconsistency_products",
     "row_misfits",
     "row_variations",
     "sparse_candidates",
+    "sparse_row_digests",
     "sparse_sq_distances",
     "split_exact",
     "split_linear",

@@ -1,15 +1,17 @@
 """The command line: it owns the terminal and the exit codes, the work is done elsewhere.
 
-Exit codes: 0 for success, 2 for bad input (one line on stderr), 1 for anything else.
+Exit codes: 0 for success, 2 for bad input (one line on stderr), 130 when interrupted (one line as
+well), 1 for anything else.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
-import signal
+import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,33 +23,67 @@ from manyview.cli._demo import demo
 from manyview.cli._predict import add_predict_options, predict
 from manyview.cli._reproduce import reproduce
 from manyview.cli._terminal import fail
+from manyview.memory import NotEnoughMemoryError
 
 _EXTRA = ("rich", "jinja2", "matplotlib")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point of the ``manyview`` command."""
-    options = _parser().parse_args(arguments)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal of few letters is no reason to fail
-    missing = [package for package in _EXTRA if find_spec(package) is None]
-    if missing:
-        return fail(f"{', '.join(missing)} not installed: pip install 'manyview[cli]'")
-    signal.signal(signal.SIGTERM, _interrupt)
+    """Run a command, that of this process or another; returns the exit code."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
     try:
-        return int(options.run(options) or 0)
-    except (ValueError, OSError, ImportError) as error:
-        return fail(_in_words(error))
+        return _run(arguments)
     except KeyboardInterrupt as stop:
-        sys.stderr.write(f"manyview: interrupted{stop}\n")
+        with suppress(OSError):  # the terminal may be what has gone
+            sys.stderr.write(f"manyview: interrupted{stop}\n")
         return 130
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    if sys.stdout is None:
+        return fail("standard output is closed; expected it open, or led to a file")
+    try:
+        try:
+            options = _parser().parse_args(arguments)
+            for stream in (sys.stdout, sys.stderr):
+                if isinstance(stream, io.TextIOWrapper):
+                    # a terminal of few letters is no reason to fail
+                    stream.reconfigure(errors="replace")
+            missing = [package for package in _EXTRA if find_spec(package) is None]
+            if missing:
+                return fail(f"{', '.join(missing)} not installed: pip install 'manyview[cli]'")
+            return int(options.run(options) or 0)
+        finally:
+            sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        unwritten = _abandon_stdout()
+        if isinstance(error, BrokenPipeError):
+            return 1  # whoever closed it has read all that they wanted
+        return fail(("standard output: " if unwritten else "") + _in_words(error))
+
+
+def _abandon_stdout() -> bool:
+    """Whether standard output can't be written; what it holds back would be tried again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return True
+    return False
 
 
 def _in_words(error: Exception) -> str:
     """One line; of the system's errors without their numbers."""
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror.lower()}"
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror.lower()}"
+    if isinstance(error, NotEnoughMemoryError):
+        return f"{error.why}, or --yes to go on anyway"
+    if isinstance(error, MemoryError):
+        return f"out of memory: {error}" if str(error) else "out of memory"
     return " ".join(str(error).split())
 
 
@@ -56,11 +92,6 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"manyview: error: {message} (see {self.prog} --help)\n")
-
-
-def _interrupt(*_: Any) -> None:
-    """A request to end is as good as Ctrl-C: nothing half-written, workers stopped."""
-    raise KeyboardInterrupt
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
         help="folder for labels.csv, summary.json and report.html (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--force", action="store_true", help="write over files that are in that folder already"
+        "--force",
+        action="store_true",
+        help="write over what an earlier run left in that folder; its model.zip goes as well",
     )
     parser.add_argument(
         "--save-model", action="store_true", help="write model.zip too, for 'manyview predict'"
@@ -37,6 +40,14 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--neighbors", default="auto", metavar="K", help="neighbours in each view's graph"
     )
+    parser.add_argument(
+        "--checkpoint", type=Path, metavar="DIR",
+        help="keep what there is so far in this folder: after an interruption the same command "
+        "goes on from there (angular, cigmvc and gbs); it is cleared when the outputs are written",
+    )  # fmt: skip
+    parser.add_argument(
+        "--yes", action="store_true", help="go on even if memory is not likely to be enough"
+    )
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
 
 
@@ -45,6 +56,8 @@ def cluster(options: argparse.Namespace) -> None:
     report page."""
     from manyview._checks import check_integer
     from manyview._files import check_free, write_all
+    from manyview.checkpoint import clear_checkpoint
+    from manyview.memory import memory_limit
     from manyview.result import cluster as cluster_data
 
     n_clusters = _number_or_auto("--clusters", options.clusters)
@@ -55,15 +68,18 @@ def cluster(options: argparse.Namespace) -> None:
     with activity() as show:
         show("reading")
         tables = read_tables(options)
-        with warnings.catch_warnings():
+        unlimited = memory_limit(None) if options.yes else nullcontext()
+        with warnings.catch_warnings(), unlimited:
             warnings.simplefilter("ignore")  # said below, each on a line
             result = cluster_data(
                 tables, n_clusters, method=options.method, n_neighbors=neighbors,
-                random_state=options.seed,
+                random_state=options.seed, checkpoint=options.checkpoint,
             )  # fmt: skip
         show("writing the report")
         files = result.files(_command_line(options), model=options.save_model)
-        write_all(options.output, files)
+        write_all(options.output, files, without=["model.zip"])
+        if options.checkpoint is not None:
+            clear_checkpoint(options.checkpoint)
     for text in result.warnings:
         warn(text)
     _print_summary(result, options.output)

@@ -10,11 +10,11 @@ from manyview.cli._terminal import print_path, print_table, progress
 def demo(options: argparse.Namespace) -> None:
     """Cluster the digits that scikit-learn ships with by the main methods, and write a page."""
     from manyview._checks import check_integer
-    from manyview._files import check_writable
+    from manyview._files import check_free
     from manyview.demo import run_demo
 
     check_integer("seed", options.seed, 0, 2**32 - 1)
-    check_writable(options.output / "report.html")  # better now than after the work
+    check_free(options.output, ["report.html"], force=True)  # better now than after the work
     with progress() as show:
         results, path = run_demo(options.output, options.seed, show)
     title = "Handwritten digits: 1,797 images, 10 clusters"

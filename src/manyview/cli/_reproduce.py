@@ -14,7 +14,7 @@ def reproduce(options: argparse.Namespace) -> int:
     """Run every method on every data set, in stored and in shuffled order, and write the paper's
     tables and figure with ours beside them."""
     from manyview._checks import check_integer
-    from manyview._files import check_writable
+    from manyview._files import check_free
     from manyview.reproduce import (
         BUILTIN,
         METHODS,
@@ -36,8 +36,8 @@ def reproduce(options: argparse.Namespace) -> int:
     if unknown:
         raise ValueError(f"method {unknown[0]!r}; expected one of {', '.join(METHODS)}")
     methods = [known[name.lower()] for name in options.methods or METHODS]
-    for file in ("report.html", "results.md"):
-        check_writable(options.output / file)
+    check_free(options.output, ["report.html", "results.md"], force=True)
+    check_free(options.output / "cells", [], force=True)
     datasets = {}
     for name in dict.fromkeys(names):
         loaded = load(name, options.data_home)

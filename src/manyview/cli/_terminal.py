@@ -19,13 +19,21 @@ def warn(message: str) -> None:
     sys.stderr.write(f"manyview: warning: {' '.join(message.split())}\n")
 
 
+def _errors_on_terminals() -> Any:
+    """Where bars are shown: stderr if it is a terminal, else nowhere."""
+    from rich.console import Console
+
+    errors = Console(stderr=True)
+    errors.quiet = not errors.is_terminal  # older rich ends a bar that is not shown with a newline
+    return errors
+
+
 @contextmanager
 def progress() -> Iterator[Callable[[int, int, str], None]]:
     """A bar on stderr, for terminals only; call with steps done, all steps, and what runs."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    errors = Console(stderr=True)
+    errors = _errors_on_terminals()
     text = TextColumn("{task.description:36}", markup=False)
     columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
@@ -58,10 +66,9 @@ def activity() -> Iterator[Callable[[str], None]]:
 
     What the library logs meanwhile is shown as well.
     """
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    errors = Console(stderr=True)
+    errors = _errors_on_terminals()
     text = TextColumn("{task.description}", markup=False)
     columns = (SpinnerColumn(), TimeElapsedColumn(), text)
     logger = logging.getLogger("manyview")

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 from scipy.sparse import csr_array, issparse
 
+from manyview._sparse import load_mat
 from manyview._typing import Matrix
 from manyview.datasets._record import MultiViewData
 
@@ -169,7 +169,7 @@ def _verify(source: Source, path: Path) -> None:
 def _read(source: Source, path: Path) -> MultiViewData:
     """The MATLAB layout: cells of features x samples, and of labels."""
     try:
-        table = loadmat(path)
+        table = load_mat(path)
         cells, labels = table["data"].ravel(), table["truelabel"].ravel()[0].ravel()
         views = {f"view{v}": _samples_by_features(cell) for v, cell in enumerate(cells)}
     except _UNREADABLE as error:

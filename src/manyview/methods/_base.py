@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
+from threadpoolctl import threadpool_limits
 
 from manyview._checks import check_choice, check_integer
 from manyview._log import verbosity
 from manyview._run import Run
 from manyview._typing import Matrix
 from manyview.cluster_number import from_graphs
+from manyview.memory import Estimate, check, fits
+from manyview.memory.overlap import different_share
+from manyview.memory.size import FitSize
 from manyview.methods._predicting import PredictsNew, Voting
 from manyview.scaling import DenseRows, Rows, SparseRows, count_distinct, view_rows
 from manyview.views import (
@@ -69,7 +74,9 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
     @contextmanager
     def _running(self) -> Iterator[Run]:
         """One fit: parameters checked, progress heard, every random step fed by one seed."""
-        with verbosity(self.verbose):
+        # One BLAS thread: how a sum is split among threads depends on their number, and what
+        # comes of a fit must not. Our own loops give every row to one thread and use all of them.
+        with verbosity(self.verbose), threadpool_limits(1, "blas"):
             self._check_parameters()
             run = Run(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
             yield run
@@ -120,7 +127,26 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
         if not self._finds_n_clusters:
             # A plain int: a numpy integer of few bits would overflow in C + 1.
             self.n_clusters_ = int(self.n_clusters)
+        self._check_memory(views)
         return views
+
+    def _check_memory(self, views: Views) -> None:
+        """Stop before anything large is made if it will not fit into memory."""
+        size = self._fit_size(views)
+        estimate = self._memory(size)
+        if size.is_searched and len(size.views) > 1 and not fits(estimate):
+            # Views that agree need less: worth a look before the fit is refused.
+            share = different_share(views, int(size.n_neighbors or 0), self.normalize)
+            estimate = self._memory(replace(size, different=share))
+        check(estimate, type(self).__name__, size.savings(estimate.stage))
+
+    def _fit_size(self, views: Views) -> FitSize:
+        """What the memory of the fit depends on."""
+        raise NotImplementedError
+
+    def _memory(self, size: FitSize) -> Estimate:
+        """What the fit will take on top of the views."""
+        raise NotImplementedError
 
     def _check_complete(self, views: Views) -> None:
         if views.present is None or (self._takes_absent and not self._takes_similarities()):
@@ -162,7 +188,8 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
                 self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False
             )
         except (ValueError, OverflowError) as error:  # scikit-learn's text may show the whole X
-            raise ValueError(str(error).splitlines()[0]) from error
+            lines = str(error).splitlines()
+            raise ValueError(" ".join(dict.fromkeys([lines[0], lines[-1]]))) from error
 
     def _rows(self, matrix: Matrix, name: str) -> DenseRows | SparseRows:
         """A view's samples, normalised one by one."""
@@ -176,9 +203,6 @@ def _check_similarities(matrix: Matrix, name: str) -> None:
             f"view '{name}' has shape ({rows}, {columns}); "
             "expected a square matrix of similarities for 'precomputed'"
         )
-    with np.errstate(over="ignore"):
-        if not np.isfinite(matrix.sum(axis=1)).all():
-            raise ValueError(f"view '{name}' has similarities too large to add up")
     values = matrix.data if isinstance(matrix, csr_array) else matrix
     lowest = np.asarray(values).min(initial=0.0)
     if lowest < 0:
@@ -186,3 +210,6 @@ def _check_similarities(matrix: Matrix, name: str) -> None:
             f"view '{name}' has a negative similarity ({lowest:g}); "
             "expected none below 0 for 'precomputed'"
         )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(matrix.sum(axis=1)).all():
+            raise ValueError(f"view '{name}' has similarities too large to add up")

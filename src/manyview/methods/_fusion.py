@@ -16,6 +16,8 @@ from manyview._run import Run
 from manyview._typing import BoolArray, FloatArray
 from manyview.filtered import LowEnd, cache_aligned
 from manyview.graphs import GraphStack
+from manyview.methods._kept import LoopState, keep_loop, kept_loop
+from manyview.methods._rounds import Round
 from manyview.spectral import (
     Spectrum,
     count_components,
@@ -46,45 +48,6 @@ class Penalty:
         """sum_vw b_vw <E_v, E_w>."""
         products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A)
         return float((self.matrix(len(A)) * products.sum(axis=0)).sum())
-
-
-@dataclass(frozen=True)
-class Round:
-    """What one round left behind; round 0 is the start.
-
-    Attributes
-    ----------
-    round : int
-    objective : float
-        sum_v alpha_v ||U - A_v||_F^2 + lambda Tr(F'LF) + sum_vw b_vw <E_v, E_w>, as the published
-        program reports it: the paper's equation 3 with lambda once, not twice.
-    objective_without_penalties : float
-        Its first sum alone.
-    lambda_ : float
-        As it stands after the round.
-    eigenvalue_sum, eigenvalue_sum_next : float
-        Sums of the C and C + 1 smallest eigenvalues of the Laplacian of U.
-    n_components : int
-        Connected components of U.
-    residual : float
-        The largest ||L f - w f|| of the eigenvectors, as a share of the bound of the eigenvalues;
-        0 where they are exact to machine precision.
-    view_weights : tuple of float
-        alpha; 1 / V at the start.
-    seconds : float
-        Since the start of the loop.
-    """
-
-    round: int
-    objective: float
-    objective_without_penalties: float
-    lambda_: float
-    eigenvalue_sum: float
-    eigenvalue_sum_next: float
-    n_components: int
-    residual: float
-    view_weights: tuple[float, ...]
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -125,6 +88,8 @@ def fuse(
     n_views = len(S)
     history: list[Round] = []
     started = run.elapsed
+    checkpoint = run.checkpoint
+    kept = None if checkpoint is None else kept_loop(checkpoint, run.rng)
 
     def record(number: int) -> None:
         fit = float(alpha @ misfits)
@@ -166,17 +131,24 @@ def fuse(
         return F, embedding_variation(stack, U, F)
 
     A = S
-    U = stack.mean()  # taken both ways
     speaks = stack.speaks() if angular else None
-    spectrum = solve(U, None)
-    F, variation = embed(U, spectrum)
-    low_end = spectrum.low_end
-    misfits = starting_misfits(stack, U)
-    alpha = np.full(n_views, 1 / n_views)
-    lambda_ = lambda_init
+    if kept is None:
+        U = stack.mean()  # taken both ways
+        spectrum = solve(U, None)
+        F, variation = embed(U, spectrum)
+        low_end = spectrum.low_end
+        misfits = starting_misfits(stack, U)
+        alpha = np.full(n_views, 1 / n_views)
+        lambda_ = lambda_init
+        record(0)
+    else:
+        A = S if kept.parts is None else kept.parts
+        F, misfits, lambda_, low_end = kept.embedding, kept.misfits, kept.lambda_, kept.low_end
+        history += kept.history
+        started -= history[-1].seconds
+        run.say("going on after round %d", history[-1].round)
     stop_reason = "max_iter"
-    record(0)
-    for number in range(1, max_iter + 1):
+    for number in range(history[-1].round + 1, max_iter + 1):
         alpha = view_weights(misfits)
         U = unified_graph(stack, A, F, alpha, lambda_, exact=updates == "exact", speaks=speaks)
         spectrum = solve(U, low_end)
@@ -205,6 +177,9 @@ def fuse(
         if not _LAMBDA_RANGE[0] < lambda_ < _LAMBDA_RANGE[1]:
             stop_reason = "lambda_limit"
             break
+        if checkpoint is not None and number < max_iter and checkpoint.is_due():
+            state = LoopState(None if A is S else A, F, misfits, lambda_, low_end, history)
+            keep_loop(checkpoint, state, run.rng)
     return Fusion(U, A, alpha, F, spectrum, tuple(history), stop_reason)
 
 

@@ -12,31 +12,67 @@ from scipy.sparse import csr_array
 
 from manyview._checks import check_choice, check_integer
 from manyview._run import Run
-from manyview._typing import BoolArray, IntArray
+from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.bridging import add_bridges, closest_bridges, union_pieces
-from manyview.graphs import WEIGHTINGS, complete_graph, given_graph, neighbor_graph, spread_graph
+from manyview.graphs import (
+    WEIGHTINGS,
+    GraphStack,
+    complete_graph,
+    given_graph,
+    neighbor_graph,
+    reordered,
+    spread_graph,
+    stack_graphs,
+)
+from manyview.layout import Layout, content_layout
+from manyview.memory.size import FitSize, view_sizes
 from manyview.methods._base import MultiViewClusterer
-from manyview.neighbors import SEARCHES, NeighborSearch, nearest
+from manyview.methods._kept import MadeGraph, keep_graph, kept_graph
+from manyview.neighbors import SEARCHES, nearest
 from manyview.scaling import Rows
 from manyview.views import Views
 
 _EQUALLY_FAR = "every sample is equally far from all its neighbours"
+#: No bridges.
+NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 #: Complete graphs store N^2 weights a view; beyond this many samples they are refused.
 COMPLETE_LIMIT = 10_000
 
 
 @dataclass(frozen=True)
 class ViewGraphs:
-    """One graph a view, and the pairs of samples that had to be joined (usually none).
+    """One graph a view between the rows of a layout.
 
-    `order` has the samples so that neighbours are near each other, where a search found one;
-    `present` says which samples each view has, None for all.
+    Attributes
+    ----------
+    graphs : in the order of the views
+    layout : which sample is in which row
+    bridges : pairs of samples that had to be joined; usually none
+    cells : array of shape (n_samples,), optional
+        Rows in an order in which neighbours are near each other, where a search found one.
+    present : boolean array of shape (n_samples, V), optional
+        Whether a view has the sample of that row; None where all have all.
     """
 
     graphs: tuple[csr_array, ...]
+    layout: Layout
     bridges: IntArray
-    order: IntArray | None = None
+    cells: IntArray | None = None
     present: BoolArray | None = None
+
+    def stack(self) -> GraphStack:
+        """The graphs on one pattern, views in the places of the layout."""
+        places, samples = self.layout.views, self.layout.samples
+        present = None if self.present is None else self.present[:, places]
+        stack = stack_graphs([self.graphs[v] for v in places], self.cells, present)
+        return replace(stack, order=samples if self.cells is None else samples[self.cells])
+
+    def between_samples(self) -> list[csr_array]:
+        """The graph of every view, rows and columns in the order of the samples."""
+        return [self.by_sample(graph) for graph in self.graphs]
+
+    def by_sample(self, graph: csr_array) -> csr_array:
+        return reordered(graph, np.argsort(self.layout.samples))
 
 
 class GraphClusterer(MultiViewClusterer):
@@ -83,32 +119,47 @@ class GraphClusterer(MultiViewClusterer):
         else:
             check_integer("n_neighbors", self.n_neighbors, 1)
 
+    def _fit_size(self, views: Views) -> FitSize:
+        given = self._takes_similarities()
+        k = self._auto_neighbors if self.n_neighbors == "auto" else self.n_neighbors
+        return FitSize(
+            n_samples=views.n_samples,
+            views=view_sizes(views),
+            n_clusters=None if self._finds_n_clusters else int(self.n_clusters),
+            n_neighbors=None if given or k == "all" else min(int(k), views.n_samples),
+            search=self.neighbor_search,
+            edges=tuple(_n_stored(matrix) for matrix in views.matrices) if given else None,
+        )
+
     def _view_graphs(self, views: Views, run: Run) -> ViewGraphs:
         """The similarity graph of every view, joined where together they leave too many pieces."""
-        graphs, order = self._separate_graphs(views, run)
-        self._settle_n_clusters(graphs, run)
+        separate = self._separate_graphs(views, run)
+        layout = separate.layout
+        self._settle_n_clusters([separate.graphs[v] for v in layout.views], run)
 
         def rows() -> list[Rows]:  # made again if they are needed: they can be large
-            return [self._rows(*view) for view in zip(views.matrices, views.names, strict=True)]
+            return [
+                self._rows(views.matrices[v][layout.samples], views.names[v]) for v in layout.views
+            ]
 
         one = f"graph of view '{views.names[0]}'"
-        what = "graphs of the views together" if len(graphs) > 1 else one
-        make_rows = None if self._takes_similarities() else rows
-        joined = self._join(graphs, make_rows, what, run, views.present)
-        return replace(joined, order=order, present=views.present)
+        what = "graphs of the views together" if len(separate.graphs) > 1 else one
+        return self._join(separate, None if self._takes_similarities() else rows, what, run)
 
-    def _separate_graphs(self, views: Views, run: Run) -> tuple[list[csr_array], IntArray | None]:
-        """The similarity graph of every view, and an order of the samples if one was found."""
+    def _separate_graphs(self, views: Views, run: Run) -> ViewGraphs:
+        """The similarity graph of every view, as it is."""
+        layout = content_layout(views, between_samples=self._takes_similarities())
         if self._takes_similarities():
-            graphs = [given_graph(matrix) for matrix in views.matrices]
-            self._check_says_something(graphs, views.names, "it has no edges")
-            return graphs, None
-        self.neighbor_search_: list[NeighborSearch] = []
-        made = [self._graph_of(views, v, run) for v in range(len(views.names))]
-        graphs = [graph for graph, _ in made]
-        orders = [order for _, order in made if order is not None]
+            given = [given_graph(matrix, layout.samples) for matrix in views.matrices]
+            self._check_says_something(given, views.names, "it has no edges")
+            return ViewGraphs(tuple(given), layout, NO_PAIRS)
+        made = [self._made_or_kept(views, v, layout, run) for v in range(len(views.names))]
+        self.neighbor_search_ = [one.search for one in made if one.search is not None]
+        graphs = [one.graph for one in made]
         self._check_says_something(graphs, views.names, _EQUALLY_FAR)
-        return graphs, orders[0] if orders else None
+        cells = next((made[v].cells for v in layout.views if made[v].cells is not None), None)
+        present = None if views.present is None else views.present[layout.samples]
+        return ViewGraphs(tuple(graphs), layout, NO_PAIRS, cells, present)
 
     def _check_says_something(
         self, graphs: Sequence[csr_array], names: Sequence[str], why: str
@@ -117,24 +168,35 @@ class GraphClusterer(MultiViewClusterer):
             if graph.nnz == 0:
                 warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=4)
 
-    def _graph_of(self, views: Views, v: int, run: Run) -> tuple[csr_array, IntArray | None]:
-        """A view's graph over all samples; those that it lacks have no edges."""
-        matrix, name, own = views.matrices[v], views.names[v], views.samples_of(v)
-        if own is None:
-            return self._graph(self._rows(matrix, name), name, run)
-        if len(own) < 3:  # nobody to be nearer to than to another
-            return csr_array((views.n_samples, views.n_samples)), None
-        graph, order = self._graph(self._rows(matrix[own], name), name, run)
-        if order is not None:
-            order = np.concatenate([own[order], np.setdiff1d(np.arange(views.n_samples), own)])
-        return spread_graph(graph, own, views.n_samples), order
+    def _made_or_kept(self, views: Views, v: int, layout: Layout, run: Run) -> MadeGraph:
+        kept = None if run.checkpoint is None else kept_graph(run.checkpoint, v)
+        if kept is not None:
+            run.say("view '%s': its graph was kept", views.names[v])
+            return kept
+        made = self._graph_of(views, v, layout, run)
+        if run.checkpoint is not None:
+            keep_graph(run.checkpoint, v, made)
+        return made
 
-    def _graph(self, rows: Rows, name: str, run: Run) -> tuple[csr_array, IntArray | None]:
-        """The graph, and an order of the samples if the search came across a good one."""
+    def _graph_of(self, views: Views, v: int, layout: Layout, run: Run) -> MadeGraph:
+        """A view's graph over all rows; those of samples that it lacks have no edges."""
+        matrix, name, n = views.matrices[v], views.names[v], views.n_samples
+        if views.samples_of(v) is None:
+            return self._graph(self._rows(matrix[layout.samples], name), name, run)
+        own = np.flatnonzero(views.present[layout.samples, v])  # type: ignore[index]
+        if len(own) < 3:  # nobody to be nearer to than to another
+            return MadeGraph(csr_array((n, n)), None, None)
+        made = self._graph(self._rows(matrix[layout.samples[own]], name), name, run)
+        cells = made.cells
+        if cells is not None:
+            cells = np.concatenate([own[cells], np.setdiff1d(np.arange(n), own)])
+        return MadeGraph(spread_graph(made.graph, own, n), cells, made.search)
+
+    def _graph(self, rows: Rows, name: str, run: Run) -> MadeGraph:
         n = rows.n_samples
         with run.stage("neighbors"):
             if self.n_neighbors == "all":
-                return self._complete_graph(rows, name), None
+                return MadeGraph(self._complete_graph(rows, name), None, None)
             automatic = self.n_neighbors == "auto"
             k = min(self._auto_neighbors, max(n - 2, 1)) if automatic else int(self.n_neighbors)
             if n < 3 and automatic:
@@ -148,9 +210,8 @@ class GraphClusterer(MultiViewClusterer):
                 )
             near = nearest(rows, k + 1, self.neighbor_search, run.seed)
             graph = neighbor_graph(near, self.graph, rows.sq_norms())
-        self.neighbor_search_.append(near.search)
         run.say("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
-        return graph, near.order
+        return MadeGraph(graph, near.order, near.search)
 
     def _complete_graph(self, rows: Rows, name: str) -> csr_array:
         n = rows.n_samples
@@ -163,16 +224,21 @@ class GraphClusterer(MultiViewClusterer):
 
     def _join(
         self,
-        graphs: list[csr_array],
+        separate: ViewGraphs,
         make_rows: Callable[[], list[Rows]] | None,
         what: str,
         run: Run,
-        present: BoolArray | None = None,
     ) -> ViewGraphs:
-        """Bridge the union of the graphs if it has more components than clusters are wanted."""
-        n_pieces, pieces = union_pieces(graphs)
+        """Bridge the union of the graphs if it has more components than clusters are wanted.
+
+        `make_rows` gives the rows of the views in their places.
+        """
+        layout, present = separate.layout, separate.present
+        n_pieces, pieces = union_pieces(separate.graphs)
         if n_pieces <= self._C:
-            return ViewGraphs(tuple(graphs), np.empty((0, 2), dtype=np.intp))
+            if n_pieces == layout.n_samples and make_rows is not None:  # each a cluster of its own
+                self._check_distinct(make_rows())
+            return separate
         if make_rows is None:
             raise ValueError(
                 f"n_clusters={self._C}, but the precomputed {what} "
@@ -183,7 +249,8 @@ class GraphClusterer(MultiViewClusterer):
         self._check_distinct(rows)
         with run.stage("bridges"):
             run.say("joining %d pieces", n_pieces)
-            bridges = closest_bridges(pieces, rows, present)
+            placed = None if present is None else present[:, layout.views]
+            bridges = closest_bridges(pieces, rows, placed)
         warnings.warn(
             f"the {what} {_have(what)} {n_pieces} connected components, more than "
             f"n_clusters={self._C}; joined them by their closest pairs of samples "
@@ -192,9 +259,13 @@ class GraphClusterer(MultiViewClusterer):
         )
         bridged = [
             add_bridges(graph, bridges if present is None else bridges.between(present[:, v]))
-            for v, graph in enumerate(graphs)
+            for v, graph in enumerate(separate.graphs)
         ]
-        return ViewGraphs(tuple(bridged), bridges.pairs)
+        return replace(separate, graphs=tuple(bridged), bridges=layout.samples[bridges.pairs])
+
+
+def _n_stored(matrix: Matrix) -> int:
+    return int(matrix.nnz if isinstance(matrix, csr_array) else np.count_nonzero(matrix))
 
 
 def _have(what: str) -> str:

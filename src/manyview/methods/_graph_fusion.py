@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral
+from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._checks import check_choice, check_integer, check_real
 from manyview._typing import IntArray
-from manyview.graphs import GraphStack, stack_graphs
+from manyview._version import __version__
+from manyview.checkpoint import Checkpoint
+from manyview.graphs import GraphStack
 from manyview.labels import in_order_of_first, kmeans_labels
+from manyview.layout import Layout, content_layout
+from manyview.memory import Estimate
+from manyview.memory.model import fusion_memory
+from manyview.memory.size import FitSize
 from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
 from manyview.methods._graph_base import GraphClusterer
+from manyview.methods._predicting import plain_params
+from manyview.views import Views
 
 
 class GraphFusion(GraphClusterer):
@@ -58,7 +70,9 @@ class GraphFusion(GraphClusterer):
         """The price of inconsistent parts; None where graphs are not split."""
         return None
 
-    def fit(self, X: Any, y: Any = None, *, present: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, present: Any = None, checkpoint: str | Path | None = None
+    ) -> Self:
         """Cluster the samples.
 
         Parameters
@@ -72,15 +86,26 @@ class GraphFusion(GraphClusterer):
         y : ignored
         present : boolean array of shape (n_samples, n_views), optional
             False where a view lacks a sample, whatever its row holds.
+        checkpoint : path of a folder, optional
+            What the fit has so far is kept there: the graph of every view, and the state of the
+            loop as often as that takes a tenth of the time. The same fit begun again with the same
+            folder goes on from there, to the same result bit by bit. Needs a number for
+            `random_state`. The folder is of no more use after the fit.
 
         Returns
         -------
         self
         """
         with self._running() as run:
-            view_graphs = self._view_graphs(self._read_views(X, present), run)
+            views = self._read_views(X, present)
+            if checkpoint is not None:
+                run.checkpoint = Checkpoint(checkpoint, self._fit_in_words(views))
+            graphs = self._view_graphs(views, run)
+            self.bridges_ = graphs.bridges
+            layout = graphs.layout
             with run.stage("fusion"):
-                stack = stack_graphs(view_graphs.graphs, view_graphs.order, view_graphs.present)
+                stack = graphs.stack()
+                del graphs  # the stack has all that they had
                 fusion = fuse(
                     stack,
                     self._C,
@@ -98,10 +123,31 @@ class GraphFusion(GraphClusterer):
                     self.labels_ = in_order_of_first(stack.by_sample(fusion.spectrum.components))
                 else:
                     self.labels_ = self._complete(fusion, stack, run.seed)
-        self.view_graphs_ = list(view_graphs.graphs)
-        self.bridges_ = view_graphs.bridges
-        self._remember(stack, fusion)
+            self._remember(stack, fusion, layout)
         return self
+
+    def _fit_in_words(self, views: Views) -> dict[str, Any]:
+        """What a checkpoint must be of to be gone on from."""
+        if not isinstance(self.random_state, Integral):
+            raise ValueError(
+                f"random_state={self.random_state!r} with a checkpoint; expected a number, so that "
+                "the fit can go on as it began"
+            )
+        params = plain_params(self)
+        del params["verbose"]
+        layout = content_layout(views, between_samples=self._takes_similarities())
+        content = [f"{digest:016x}" for digest in layout.digests]
+        return {
+            "manyview": __version__,
+            "method": type(self).__name__,
+            "n_samples": views.n_samples,
+            "widths": list(views.widths),
+            "content of views": content,
+            **params,
+        }
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return fusion_memory(size, splits=self._penalty() is not None, angular=self._angular)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -120,17 +166,22 @@ class GraphFusion(GraphClusterer):
             stacklevel=3,
         )
         fusion.spectrum.warn_unless_converged()
-        return kmeans_labels(stack.by_sample(fusion.embedding), self._C, seed)
+        labels = kmeans_labels(fusion.embedding, self._C, seed)
+        return in_order_of_first(stack.by_sample(labels))
 
-    def _remember(self, stack: GraphStack, fusion: Fusion) -> None:
+    def _remember(self, stack: GraphStack, fusion: Fusion, layout: Layout) -> None:
+        places = np.argsort(layout.views).tolist()
+        self.view_graphs_ = [stack.matrix(stack.weights[p]) for p in places]
         self.unified_graph_ = stack.matrix(fusion.unified)
-        self.consistent_graphs_ = [stack.matrix(values) for values in fusion.consistent]
+        self.consistent_graphs_ = [stack.matrix(fusion.consistent[p]) for p in places]
         self.inconsistent_graphs_ = [
-            stack.matrix(whole - part)
-            for whole, part in zip(stack.weights, fusion.consistent, strict=True)
+            stack.matrix(stack.weights[p] - fusion.consistent[p]) for p in places
         ]
-        self.view_weights_ = fusion.view_weights
+        self.view_weights_ = layout.by_view(fusion.view_weights)
         self.embedding_ = stack.by_sample(fusion.embedding)
-        self.history_ = list(fusion.history)
+        self.history_ = [
+            replace(round_, view_weights=tuple(round_.view_weights[p] for p in places))
+            for round_ in fusion.history
+        ]
         self.n_iter_ = len(fusion.history) - 1
         self.stop_reason_ = fusion.stop_reason

@@ -12,7 +12,9 @@ from scipy.sparse import csr_array
 from manyview._checks import check_choice, check_integer
 from manyview._typing import FloatArray, Matrix
 from manyview.kernels import gaussian_kernel, require_dense
+from manyview.memory.size import FitSize, view_sizes
 from manyview.methods._base import MultiViewClusterer
+from manyview.scaling import powers_of_two
 from manyview.views import Views
 
 
@@ -51,10 +53,16 @@ class KernelClusterer(MultiViewClusterer):
         check_choice("kernel", self.kernel, ("gaussian", "precomputed"))
         check_integer("max_dense_samples", self.max_dense_samples, 1)
 
-    def _kernels(self, views: Views, n_matrices: int) -> list[FloatArray]:
-        """The kernel of every view; `n_matrices` is what the whole method holds at once."""
-        name = type(self).__name__
-        require_dense(name, views.n_samples, n_matrices, self.max_dense_samples)
+    def _fit_size(self, views: Views) -> FitSize:
+        return FitSize(views.n_samples, view_sizes(views), int(self.n_clusters))
+
+    def _check_memory(self, views: Views) -> None:
+        needed = self._memory(self._fit_size(views)).peak
+        require_dense(type(self).__name__, views.n_samples, needed, self.max_dense_samples)
+        super()._check_memory(views)
+
+    def _kernels(self, views: Views) -> list[FloatArray]:
+        """The kernel of every view."""
         if self._takes_similarities():
             self.bandwidths_ = np.array([])
             return [self._given(matrix, view) for view, matrix in _pairs(views)]
@@ -69,8 +77,11 @@ class KernelClusterer(MultiViewClusterer):
 
     def _given(self, matrix: Matrix, view: str) -> FloatArray:
         dense: FloatArray = matrix.toarray() if isinstance(matrix, csr_array) else matrix
-        if not dense.any():
+        largest = dense.max()
+        if largest == 0:
             self._warn_silent(view, "it has no similarities")
+        if largest > 1:  # their unit does not matter, but columns that are too large to add up do
+            dense = dense / powers_of_two(largest)
         return (dense + dense.T) / 2
 
     def _warn_silent(self, view: str, why: str) -> None:

@@ -148,6 +148,8 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """How much each view counts."""
         n_views = len(self._views.names)
         weights = getattr(self, "view_weights_", np.ones(n_views))
+        if not weights.any():  # no view said anything; new samples may still equal known ones
+            weights = np.ones(n_views)
         return np.asarray(weights / weights.sum())
 
     def _trust(self) -> FloatArray:
@@ -163,10 +165,15 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if is_collection(X) or hasattr(X, "obs_names"):
             return model.read(X, present)[0]
         check_numbers(X, "X")
-        matrix = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False,
-            reset=False,
-        )  # fmt: skip
+        try:
+            matrix = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False,
+                reset=False,
+            )  # fmt: skip
+        except (ValueError, OverflowError) as error:
+            # Between what is wrong and what to do, scikit-learn's text may show the whole X.
+            lines = str(error).splitlines()
+            raise ValueError(" ".join(dict.fromkeys([lines[0], lines[-1]]))) from error
         matrix = csr_array(matrix) if issparse(matrix) else matrix
         return match_views(model.views, views_from_matrix(matrix, self.views, present))
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from manyview._run import Run
-from manyview.labels import kmeans_labels
+from manyview._typing import FloatArray
+from manyview.graphs import GraphStack
+from manyview.labels import in_order_of_first, kmeans_labels
+from manyview.memory import Estimate
+from manyview.memory.model import spectral_memory
+from manyview.memory.size import FitSize
 from manyview.methods._graph_base import GraphClusterer, ViewGraphs
 from manyview.spectral import normalized_embedding
 from manyview.views import Views
@@ -21,26 +25,29 @@ class SpectralBaseline(GraphClusterer):
         """Cluster the samples; X and `present` are as in `CIGMVC.fit`, y is ignored."""
         with self._running() as run:
             chosen = self._chosen_graphs(self._read_views(X, present), run)
-            mean = _mean_graph(chosen)
-            both_ways = csr_array((mean + mean.T) / 2)
+            stack = chosen.stack()
             with run.stage("eigenvectors"):
-                self.embedding_ = normalized_embedding(both_ways, self._C, run.rng)
+                both_ways = stack.symmetric(_mean_over_present(stack))
+                embedding = normalized_embedding(both_ways, self._C, run.rng)
             with run.stage("labels"):
-                self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
-        self.view_graphs_ = list(chosen.graphs)
+                labels = kmeans_labels(embedding, self._C, run.seed)
+                self.labels_ = in_order_of_first(stack.by_sample(labels))
+            self.embedding_ = stack.by_sample(embedding)
+            self.view_graphs_ = chosen.between_samples()
         self.bridges_ = chosen.bridges
         return self
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return spectral_memory(size)
 
     def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
         """The graphs to take the mean of."""
         return self._view_graphs(views, run)
 
 
-def _mean_graph(chosen: ViewGraphs) -> csr_array:
+def _mean_over_present(stack: GraphStack) -> FloatArray:
     """Row by row the mean over the views that have the sample."""
-    total = sum(chosen.graphs[1:], chosen.graphs[0])
-    if chosen.present is None:
-        return csr_array(total / len(chosen.graphs))
-    counts = chosen.present.sum(axis=1)
-    total.data /= np.repeat(counts, np.diff(total.indptr))
-    return total
+    if stack.present is None:
+        return np.asarray(stack.weights.mean(axis=0))
+    counts = stack.present.sum(axis=1)
+    return np.asarray(stack.weights.sum(axis=0) / np.repeat(counts, np.diff(stack.indptr)))

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from manyview._checks import check_real
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import GraphStack
+from manyview.layout import Layout
 from manyview.methods._fusion import Fusion, Penalty
 from manyview.methods._graph_fusion import GraphFusion
 
@@ -62,8 +63,8 @@ class SplitFusion(GraphFusion):
     def _penalty(self) -> Penalty | None:
         return Penalty(self.beta, self.gamma)
 
-    def _remember(self, stack: GraphStack, fusion: Fusion) -> None:
-        super()._remember(stack, fusion)
+    def _remember(self, stack: GraphStack, fusion: Fusion, layout: Layout) -> None:
+        super()._remember(stack, fusion, layout)
         said = _row_sums(self.view_graphs_)
         apart = _row_sums(self.inconsistent_graphs_)
         self.sample_disagreement_ = np.divide(

@@ -11,6 +11,9 @@ from manyview._checks import check_choice, check_integer, check_real
 from manyview._log import logger
 from manyview._typing import FloatArray
 from manyview.labels import kmeans_labels
+from manyview.memory import Estimate
+from manyview.memory.model import coreg_memory
+from manyview.memory.size import FitSize
 from manyview.methods._kernel_base import KernelClusterer
 from manyview.methods._shared_docs import shared_docs
 from manyview.spectral import largest_eigenvectors, unit_rows
@@ -25,7 +28,7 @@ class CoregSC(KernelClusterer):
     views ("pairwise"), or one in common ("centroid").
 
     Needs dense N x N matrices: O(V N^2) memory and O(V N^3) time a round. At 20,000 samples and
-    3 views it would hold about 29 GB; beyond `max_dense_samples` it refuses.
+    3 views it would hold about 16 GB; beyond `max_dense_samples` it refuses.
 
     Parameters
     ----------
@@ -56,8 +59,9 @@ class CoregSC(KernelClusterer):
     --------
     >>> from manyview import CoregSC
     >>> from manyview.datasets import make_blob_views
-    >>> CoregSC(5, random_state=0).fit(make_blob_views(random_state=0).views).labels_.max()
-    np.int64(4)
+    >>> model = CoregSC(5, random_state=0).fit(make_blob_views(random_state=0).views)
+    >>> int(model.labels_.max())
+    4
     """
 
     def __init__(
@@ -91,8 +95,8 @@ class CoregSC(KernelClusterer):
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
         with self._running() as run:
             views = self._read_views(X)
-            kernels = self._kernels(views, n_matrices=len(views.names) + 6)
-            normalized = [_normalize(kernel) for kernel in kernels]
+            kernels = self._kernels(views)
+            normalized = [_normalize(kernels.pop(0)) for _ in views.names]
             self.__dict__.pop("centroid_", None)  # of an earlier fit
             if self.scheme == "pairwise":
                 embeddings = self._pairwise(normalized)
@@ -105,6 +109,9 @@ class CoregSC(KernelClusterer):
             self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
         self.n_iter_ = self.max_iter
         return self
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return coreg_memory(size)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

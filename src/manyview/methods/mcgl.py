@@ -17,6 +17,9 @@ from manyview._typing import FloatArray
 from manyview.bridging import union_pieces
 from manyview.graphs import GraphStack, stack_graphs
 from manyview.labels import in_order_of_first, kmeans_labels
+from manyview.memory import Estimate
+from manyview.memory.model import mcgl_memory
+from manyview.memory.size import FitSize
 from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._shared_docs import shared_docs
 from manyview.spectral import Spectrum, laplacian, laplacian_spectrum, smallest_eigenpairs
@@ -77,8 +80,8 @@ class MCGL(GraphClusterer):
     >>> from manyview import MCGL
     >>> from manyview.datasets import make_blob_views
     >>> model = MCGL(5).fit(make_blob_views(random_state=0).views)
-    >>> model.converged_, model.labels_.max()
-    (True, np.int64(4))
+    >>> model.converged_, int(model.labels_.max())
+    (True, 4)
     """
 
     def __init__(
@@ -121,9 +124,10 @@ class MCGL(GraphClusterer):
             stack = stack_graphs(refined)
             A, spectrum = self._fuse(stack, rng)
             self.converged_ = spectrum.n_components == self._C
-            self.embedding_ = spectrum.embedding
+            layout = view_graphs.layout
+            self.embedding_ = layout.by_sample(spectrum.embedding)
             if self.converged_:
-                self.labels_ = in_order_of_first(spectrum.components)
+                labels = spectrum.components
             else:
                 warnings.warn(
                     f"the fused graph has {spectrum.n_components} components, not "
@@ -131,12 +135,16 @@ class MCGL(GraphClusterer):
                     ConvergenceWarning,
                     stacklevel=2,
                 )
-                self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
-        self.view_graphs_ = list(view_graphs.graphs)
+                labels = kmeans_labels(spectrum.embedding, self._C, run.seed)
+            self.labels_ = in_order_of_first(layout.by_sample(labels))
+        self.view_graphs_ = view_graphs.between_samples()
         self.bridges_ = view_graphs.bridges
-        self.refined_graphs_ = refined
-        self.unified_graph_ = stack.matrix(A)
+        self.refined_graphs_ = [view_graphs.by_sample(graph) for graph in refined]
+        self.unified_graph_ = view_graphs.by_sample(stack.matrix(A))
         return self
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return mcgl_memory(size)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -225,7 +233,9 @@ def _combine(stack: GraphStack, A: FloatArray) -> FloatArray:
     ridge = eps * np.trace(gram, axis1=1, axis2=2)
     # A column that all views and A share exactly is the same under any weights.
     ridge = np.where(ridge > 0, ridge, 1.0)
-    solved = np.linalg.solve(gram + ridge[:, None, None] * np.eye(n_views), np.ones((n_views, 1)))
+    # As many axes as gram has: numpy 1 takes one less for a stack of vectors.
+    ones = np.ones((len(gram), n_views, 1))
+    solved = np.linalg.solve(gram + ridge[:, None, None] * np.eye(n_views), ones)
     w = solved[:, :, 0] / solved[:, :, 0].sum(axis=1, keepdims=True)
     per_entry = np.repeat(w, np.diff(stack.indptr), axis=0)
     combined = (mirrored * per_entry.T).sum(axis=0)

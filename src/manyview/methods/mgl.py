@@ -14,7 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview._checks import check_integer, check_real
 from manyview._log import logger
 from manyview._typing import FloatArray
-from manyview.labels import kmeans_labels
+from manyview.labels import in_order_of_first, kmeans_labels
+from manyview.memory import Estimate
+from manyview.memory.model import mgl_memory
+from manyview.memory.size import FitSize
 from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._shared_docs import shared_docs
 from manyview.spectral import laplacian, smallest_eigenpairs
@@ -123,11 +126,16 @@ class MGL(GraphClusterer):
                 laplacian(csr_array((graph + graph.T) / 2), normalized=True)[0]
                 for graph in view_graphs.graphs
             ]
-            self.embedding_ = self._alternate(laplacians, run.rng)
-            self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
-        self.view_graphs_ = list(view_graphs.graphs)
+            embedding = self._alternate(laplacians, run.rng)
+            labels = kmeans_labels(embedding, self._C, run.seed)
+            self.embedding_ = view_graphs.layout.by_sample(embedding)
+            self.labels_ = in_order_of_first(view_graphs.layout.by_sample(labels))
+        self.view_graphs_ = view_graphs.between_samples()
         self.bridges_ = view_graphs.bridges
         return self
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return mgl_memory(size)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -14,6 +14,9 @@ from manyview._checks import check_choice, check_integer, check_real
 from manyview._log import logger
 from manyview._typing import FloatArray
 from manyview.labels import kmeans_labels
+from manyview.memory import Estimate
+from manyview.memory.model import msc_memory
+from manyview.memory.size import FitSize
 from manyview.methods._kernel_base import KernelClusterer
 from manyview.methods._shared_docs import shared_docs
 from manyview.spectral import largest_eigenvectors, unit_rows
@@ -31,7 +34,7 @@ class MSC(KernelClusterer):
     augmented Lagrangian, then cluster P's chain. Also known as RMSC.
 
     Needs dense N x N matrices and a singular value decomposition a round: O(V N^2) memory, O(N^3)
-    time. At 20,000 samples and 3 views it would hold about 61 GB; beyond `max_dense_samples` it
+    time. At 20,000 samples and 3 views it would hold about 64 GB; beyond `max_dense_samples` it
     refuses.
 
     Parameters
@@ -103,7 +106,7 @@ class MSC(KernelClusterer):
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
         with self._running() as run:
             views = self._read_views(X)
-            kernels = self._kernels(views, n_matrices=3 * len(views.names) + 10)
+            kernels = self._kernels(views)
             T = [_row_stochastic(kernels.pop(0)) for _ in views.names]
             P = self._decompose(T)
             top = largest_eigenvectors(_symmetric_chain(P), self._C)
@@ -111,6 +114,9 @@ class MSC(KernelClusterer):
             self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
         self.transition_matrix_ = P
         return self
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return msc_memory(size)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

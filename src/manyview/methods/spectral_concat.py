@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from manyview._run import Run
-from manyview.methods._graph_base import ViewGraphs
+from manyview.layout import content_layout
+from manyview.memory import Estimate
+from manyview.memory.model import concat_memory
+from manyview.memory.size import FitSize
+from manyview.methods._graph_base import NO_PAIRS, ViewGraphs
 from manyview.methods._shared_docs import shared_docs
 from manyview.methods._spectral_baseline import SpectralBaseline
 from manyview.scaling import side_by_side
@@ -48,15 +56,18 @@ class SpectralConcat(SpectralBaseline):
                 "graph='precomputed' with SpectralConcat; expected features to put side by side"
             )
 
+    def _memory(self, size: FitSize) -> Estimate:
+        return concat_memory(size)
+
     def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
+        layout = content_layout(views)
         rows = side_by_side(
-            [
-                self._rows(matrix, name)
-                for name, matrix in zip(views.names, views.matrices, strict=True)
-            ]
+            [self._rows(views.matrices[v][layout.samples], views.names[v]) for v in layout.views]
         )
         name = "all views"
-        self.neighbor_search_ = []
-        graph, _ = self._graph(rows, name, run)
-        self._settle_n_clusters([graph], run)
-        return self._join([graph], lambda: [rows], f"graph of {name}", run)
+        made = self._graph(rows, name, run)
+        self.neighbor_search_ = [] if made.search is None else [made.search]
+        self._settle_n_clusters([made.graph], run)
+        whole = replace(layout, views=np.zeros(1, dtype=np.intp))
+        separate = ViewGraphs((made.graph,), whole, NO_PAIRS, made.cells)
+        return self._join(separate, lambda: [rows], f"graph of {name}", run)

@@ -10,6 +10,7 @@ import numpy as np
 
 from manyview._run import Run
 from manyview._typing import FloatArray
+from manyview.memory.size import FitSize
 from manyview.methods._graph_base import ViewGraphs
 from manyview.methods._shared_docs import shared_docs
 from manyview.methods._spectral_baseline import SpectralBaseline
@@ -71,21 +72,25 @@ class SpectralView(SpectralBaseline):
         )
         self.view = view
 
-    def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
+    def _fit_size(self, views: Views) -> FitSize:
+        v = self._view_number(views)
+        return super()._fit_size(Views((views.names[v],), (views.matrices[v],)))
+
+    def _view_number(self, views: Views) -> int:
         names = list(views.names)
         view: Any = self.view
         number = isinstance(view, Integral) and not isinstance(view, bool)
         if isinstance(view, str) and view in names:
-            v = names.index(view)
-        elif number and 0 <= view < len(names):
-            v = int(view)
-        else:
-            raise ValueError(
-                f"view={self.view!r}; expected one of {names} or a number from 0 to "
-                f"{len(names) - 1}"
-            )
-        self._chosen = v
-        return self._view_graphs(Views((names[v],), (views.matrices[v],)), run)
+            return names.index(view)
+        if number and 0 <= view < len(names):
+            return int(view)
+        raise ValueError(
+            f"view={self.view!r}; expected one of {names} or a number from 0 to {len(names) - 1}"
+        )
+
+    def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
+        self._chosen = v = self._view_number(views)
+        return self._view_graphs(Views((views.names[v],), (views.matrices[v],)), run)
 
     def _voting_weights(self) -> FloatArray:
         return np.asarray(np.arange(len(self._views.names)) == self._chosen, dtype=np.float64)

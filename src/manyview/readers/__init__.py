@@ -18,7 +18,7 @@ __all__ = ["EXTENSIONS", "read_views"]
 Reader: TypeAlias = Callable[[Path, str | None, Options], list[Table]]
 
 # The function of one of our modules that reads what ends like this. They are imported when needed:
-# nobody should wait for anndata to read a CSV file.
+# nobody should wait for pyarrow to read an NPY file.
 _READERS = {
     ".csv": ("_text", "read_text"),
     ".tsv": ("_text", "read_text"),
@@ -26,9 +26,9 @@ _READERS = {
     ".txt": ("_text", "read_text"),
     ".parquet": ("_parquet", "read_parquet"),
     ".pq": ("_parquet", "read_parquet"),
-    ".npy": ("_arrays", "read_npy"),
-    ".npz": ("_arrays", "read_npz"),
-    ".mat": ("_arrays", "read_mat"),
+    ".npy": ("_numpy", "read_npy"),
+    ".npz": ("_numpy", "read_npz"),
+    ".mat": ("_mat", "read_mat"),
     ".mtx": ("_matrix_market", "read_mtx"),
     ".h5ad": ("_annotated", "read_h5ad"),
     ".h5mu": ("_annotated", "read_h5mu"),

@@ -11,13 +11,16 @@ import numpy as np
 
 from manyview._log import logger
 from manyview._typing import FloatArray
+from manyview.readers._source import check_fits
 from manyview.tables import few, id_text
 
 
 class GrowingMatrix:
     """A matrix that grows by blocks of rows."""
 
-    def __init__(self, n_columns: int, n_expected: int) -> None:
+    def __init__(self, path: Path, n_columns: int, n_expected: int) -> None:
+        self._path = path
+        self._check(n_expected, n_columns)
         self._matrix = np.empty((n_expected, n_columns))
         self._n = 0
 
@@ -27,9 +30,14 @@ class GrowingMatrix:
             # Memory is extended where it lies, or its pages are moved: there is no second copy.
             # No view of it exists, hence no check for one.
             rows = max(end, len(self._matrix) * 3 // 2)
+            self._check(rows - len(self._matrix), self._matrix.shape[1])
             self._matrix.resize((rows, self._matrix.shape[1]), refcheck=False)
         self._matrix[self._n : end] = block
         self._n = end
+
+    def _check(self, n_rows: int, n_columns: int) -> None:
+        what = f"room for {n_rows:,} more rows of {n_columns:,} numbers"
+        check_fits(self._path, 8 * n_rows * n_columns, what)
 
     def finish(self, n_dropped: int = 0) -> FloatArray:
         """The matrix, without so many of its last rows."""

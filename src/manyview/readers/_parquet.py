@@ -22,7 +22,7 @@ from manyview.readers._columns import (
     refuse_empty,
     side_by_side,
 )
-from manyview.readers._source import Options, damaged, plain_ids, readable
+from manyview.readers._source import NAME_BYTES, Options, check_fits, damaged, plain_ids, readable
 from manyview.tables import Table
 
 _BLOCK = 2**22  # bytes of numbers at a time, about
@@ -71,7 +71,9 @@ def _read_columns(pa: Any, path: Path, file: Any, options: Options) -> Table:
 def _read_ids(path: Path, file: Any, column: str) -> tuple[str, ...]:
     ids: list[str] = []
     for batch in file.iter_batches(_BLOCK // _ID_BYTES, columns=[column], use_threads=False):
-        ids += checked_ids(path, _decoded(batch.column(column)).to_pylist(), len(ids))
+        values = _decoded(batch.column(column))
+        check_fits(path, 2 * values.nbytes + NAME_BYTES * len(values), "ids")
+        ids += checked_ids(path, values.to_pylist(), len(ids))
     return plain_ids(ids)
 
 
@@ -80,6 +82,8 @@ def _read_matrix(pa: Any, path: Path, file: Any, columns: Sequence[str]) -> Floa
     n_rows = file.metadata.num_rows
     if n_rows == 0:
         refuse_empty(path)
+    what = f"{n_rows:,} rows of {len(columns):,} numbers, which it declares to have,"
+    check_fits(path, 8 * n_rows * len(columns), what)
     matrix = np.empty((n_rows, len(columns)))
     for first in range(0, len(columns), _OPEN_COLUMNS):
         part = columns[first : first + _OPEN_COLUMNS]

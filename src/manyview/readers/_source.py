@@ -12,8 +12,15 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from manyview import memory
+from manyview._sparse import check_sparse
 from manyview._typing import Matrix
 
+#: Bytes that the name of a row or column takes, about.
+NAME_BYTES = 64
+#: Bytes at most that deflate makes of one.
+UNFOLDING = 1032
+_SMALL = 2**20  # bytes that nobody has to ask for
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 
 
@@ -38,6 +45,23 @@ def readable(path: Path, kind: str, *errors: type[Exception]) -> Iterator[None]:
         damaged(path, kind, error)
 
 
+def check_fits(label: object, n_bytes: int, what: str) -> None:
+    """Refuse what would need more memory than there is, before it is taken.
+
+    A file of a few bytes may declare or unfold into any amount.
+    """
+    left = memory.available() if n_bytes > _SMALL else None
+    if left is not None and n_bytes > left:
+        raise ValueError(
+            f"{label}: {what} would take {_megabytes(n_bytes)} MB of memory; expected at most the "
+            f"{_megabytes(left)} MB available"
+        )
+
+
+def _megabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.0f}" if n_bytes < 1e15 else f"{n_bytes / 1e6:.0e}"
+
+
 def damaged(path: Path, kind: str, error: Exception) -> NoReturn:
     lines = str(error).splitlines() or [type(error).__name__]
     message = f"{path}: not a readable {kind} file, damaged or cut short ({lines[0]})"
@@ -51,19 +75,18 @@ def stored_matrix(value: Any, label: str, *, transpose: bool = False) -> Matrix:
         raise ValueError(f"{label} holds values of type {dtype}; expected real numbers")
     if value.ndim != 2 or 0 in value.shape:
         raise ValueError(f"{label} has shape {tuple(value.shape)}; expected rows and columns")
+    # Rows and columns get names, whether anything is in them or not.
+    check_fits(label, sum(value.shape) * NAME_BYTES, f"shape {tuple(map(int, value.shape))}")
     if issparse(value):
         return _as_csr(value, label, transpose)
+    if dtype != np.float64:
+        check_fits(label, 8 * value.size, f"shape {tuple(value.shape)}")
     with np.errstate(over="ignore"):  # longer floats may become infinite, which is found later
         return np.ascontiguousarray(value.T if transpose else value, dtype=np.float64)
 
 
 def _as_csr(value: Any, label: str, transpose: bool) -> csr_array:
-    if hasattr(value, "check_format"):
-        # Compiled loops trust the indices, and these are a stranger's.
-        try:
-            value.check_format(full_check=True)
-        except ValueError as error:
-            raise ValueError(f"{label} is not a valid sparse matrix: {error}") from error
+    check_sparse(value, label)
     matrix = csr_array(value.T if transpose else value, dtype=np.float64)
     matrix.sum_duplicates()
     return matrix

@@ -105,7 +105,9 @@ def _read_planned(layout: TextLayout, plan: _Plan) -> Table:
     rows: GrowingMatrix | None = None
     ids: list[str] = []
     for batch in _batches(layout, _types(pa, plan)):
-        rows = rows or GrowingMatrix(len(plan.kept), _expected_rows(layout, batch.num_rows))
+        if rows is None:
+            n_expected = _expected_rows(layout, batch.num_rows)
+            rows = GrowingMatrix(layout.path, len(plan.kept), n_expected)
         if plan.id_at is not None:
             ids += checked_ids(layout.path, batch.column(f"f{plan.id_at}").to_pylist(), len(ids))
         rows.append(_numbers(pa, batch, plan))

@@ -8,6 +8,7 @@ from typing import Any
 NO_VALUE = ("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "Null", "#N/A")
 _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE")
+TRUTHS = _TRUE + _FALSE
 _PLAIN_SPACES = " \t"  # which pyarrow removes around numbers
 _SPACES = _PLAIN_SPACES + "\u00a0\u2007\u2009\u202f"  # and those of spreadsheets; no line breaks
 

@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from manyview.readers._columns import check_distinct, refuse_empty
-from manyview.readers._source import damaged
-from manyview.readers._text_cells import NO_VALUE, is_number
+from manyview.readers._source import check_fits, damaged
+from manyview.readers._text_cells import NO_VALUE, TRUTHS, is_number
 
 _BLOCK = 2**22  # bytes at a time
+_FIRST = 2**26  # characters of a first line at most; compressed ones could be of any length
+_BLANK = 10**6  # lines that are blank at the start, at most
+_COLUMN_BYTES = 8192  # that one column takes while it is read, however short it is
+_CELL = 2**10  # bytes of a cell in a line, on average and at most
 _UNNAMED = "unnamed"
 _QUOTED = re.compile(r'"[^"]*(?:"|$)')  # a quoted header may go on in the next line
 
@@ -87,9 +91,10 @@ def _start(path: Path, zipped: bool, extension: str) -> _Start:
         text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
         n_blank, line = _first_line(path, text)
         delimiter = _delimiter(extension, _QUOTED.sub("", line))
-        lines = _Counted(line, text)
+        lines = _Counted(path, line, text, delimiter)
         fields = next(csv.reader(lines, delimiter=delimiter))
-        following = text.readline()
+        # Of the next line no more than a block is made for.
+        following = text.readline(_CELL * len(fields))
         longest = max(lines.n_bytes, len(following.encode()))
         return _Start(n_blank, delimiter, fields, not following, longest)
 
@@ -97,17 +102,28 @@ def _start(path: Path, zipped: bool, extension: str) -> _Start:
 class _Counted:
     """A first line and those that follow, and how many bytes of them were taken."""
 
-    def __init__(self, line: str, text: io.TextIOWrapper) -> None:
+    def __init__(self, path: Path, line: str, text: io.TextIOWrapper, delimiter: str) -> None:
+        self._path = path
         self._line = line
         self._text = text
+        self._delimiter = delimiter
         self.n_bytes = 0
 
     def __iter__(self) -> Iterator[str]:
-        line = self._line
+        line, n_columns = self._line, 1
         while line:
             self.n_bytes += len(line.encode())
+            n_columns += line.count(self._delimiter)
+            check_fits(self._path, n_columns * _COLUMN_BYTES, f"{n_columns:,} columns")
             yield line
-            line = self._text.readline()
+            line = _line(self._path, self._text)
+
+
+def _line(path: Path, text: io.TextIOWrapper) -> str:
+    line = text.readline(_FIRST)
+    if len(line) == _FIRST:
+        raise ValueError(f"{path} has {_FIRST:,} characters in a line; expected shorter ones")
+    return line
 
 
 def _check_encoding(path: Path, start: bytes) -> None:
@@ -118,19 +134,23 @@ def _check_encoding(path: Path, start: bytes) -> None:
 def _first_line(path: Path, text: io.TextIOWrapper) -> tuple[int, str]:
     """How many lines are blank, and the first that is not."""
     blank = 0
-    while line := text.readline():
+    while line := _line(path, text):
         if line.strip("\r\n"):
             return blank, line
         blank += 1
+        if blank > _BLANK:
+            raise ValueError(f"{path} starts with {blank:,} blank lines; expected a table")
     raise ValueError(f"{path} has only blank lines; expected a table")
 
 
 def _blank_end(path: Path, zipped: bool) -> int:
     """How many lines at the end are blank, which editors leave there."""
-    blank = 0
+    blank, starts = 0, True
     with _opened(path, zipped) as raw:
-        for line in raw:
-            blank = 0 if line.strip(b"\r\n") else blank + 1
+        while part := raw.readline(_BLOCK):
+            is_blank = starts and not part.strip(b"\r\n")
+            blank = blank + 1 if is_blank else 0
+            starts = part.endswith(b"\n")
     return blank
 
 
@@ -145,12 +165,16 @@ def _delimiter(extension: str, line: str) -> str:
 
 
 def _is_header(names: Sequence[str]) -> bool:
-    """Numbers are data, except 0, 1, 2, ... which data frames without column names write."""
+    """Numbers are data, except 0, 1, 2, ... which data frames without column names write.
+
+    True and false count as numbers in cells, so they do here: a line of them, or of them and
+    numbers, would otherwise be a sample that goes missing without a word.
+    """
     start = 1 if names[0] == "" else 0  # a data frame's index has no name
     counted = [str(i) for i in range(len(names) - start)]
     if len(names) >= 3 - start and names[start:] == counted:
         return True
-    return not all(name in NO_VALUE or is_number(name) for name in names)
+    return not all(name in NO_VALUE or name in TRUTHS or is_number(name) for name in names)
 
 
 def _column_names(path: Path, fields: Sequence[str]) -> tuple[str, ...]:

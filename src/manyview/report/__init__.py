@@ -1,5 +1,7 @@
 """Pages for people: one HTML file that needs no network."""
 
+from importlib.util import find_spec
+
 from manyview.report._clusters import render_clusters
 from manyview.report._contents import FeatureEffect, ReportContents, ViewContents
 from manyview.report._describe import contents_of
@@ -16,3 +18,7 @@ __all__ = [
     "render_clusters",
     "render_page",
 ]
+
+_missing = [package for package in ("jinja2", "matplotlib") if find_spec(package) is None]
+if _missing:  # before any work is done for a page that cannot be made
+    raise ImportError(f"reports need {' and '.join(_missing)}: pip install 'manyview[cli]'")

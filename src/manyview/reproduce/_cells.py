@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from multiprocessing import active_children, get_context
@@ -23,6 +25,7 @@ from scipy.sparse import csr_array
 
 import manyview
 from manyview._files import write_whole
+from manyview._signals import undisturbed
 from manyview._version import __version__
 from manyview.datasets import MultiViewData
 from manyview.labels import kmeans_labels
@@ -73,11 +76,13 @@ def run_cells(
     results = {cell: _kept(folder / cell.file, cell, keys[cell.data]) for cell in cells}
     todo = [cell for cell, result in results.items() if result is None]
     progress(len(cells) - len(todo), len(cells), "starting")
-    for result in _run(todo, n_seeds, processes, data_home, progress, len(cells)):
-        results[result.cell] = result
-        if result.error is None:
-            content = {"key": keys[result.cell.data], "result": asdict(result)}
-            write_whole(folder / result.cell.file, json.dumps(content, indent=1))
+    # Closed at once when a cell can't be written, which ends the workers.
+    with closing(_run(todo, n_seeds, processes, data_home, progress, len(cells))) as running:
+        for result in running:
+            results[result.cell] = result
+            if result.error is None:
+                content = {"key": keys[result.cell.data], "result": asdict(result)}
+                write_whole(folder / result.cell.file, json.dumps(content, indent=1))
     return [result for result in results.values() if result is not None]
 
 
@@ -88,7 +93,7 @@ def _run(
     data_home: str | None,
     progress: Callable[[int, int, str], None],
     total: int,
-) -> Iterator[CellResult]:
+) -> Generator[CellResult, None, None]:
     done = total - len(todo)
     if processes == 1:
         for cell in todo:
@@ -103,25 +108,27 @@ def _run(
         # one cell, so that it is known which cell it was.
         batches = [waiting] if attempt == processes else [[cell] for cell in waiting]
         for batch in batches:
-            for result in _run_pool(batch, attempt, n_seeds, data_home):
-                if result.error == _WORKER_DIED and attempt == processes:
-                    continue
-                waiting.remove(result.cell)
-                done += 1
-                progress(done, total, result.cell.title)
-                yield result
+            with closing(_run_pool(batch, attempt, n_seeds, data_home)) as results:
+                for result in results:
+                    if result.error == _WORKER_DIED and attempt == processes:
+                        continue
+                    waiting.remove(result.cell)
+                    done += 1
+                    progress(done, total, result.cell.title)
+                    yield result
 
 
 def _run_pool(
     batch: list[Cell], processes: int, n_seeds: int, data_home: str | None
-) -> Iterator[CellResult]:
+) -> Generator[CellResult, None, None]:
     """Run cells in worker processes, spawned and not forked: OpenMP does not survive a fork."""
     share = max(1, (os.cpu_count() or 1) // processes)
     with ProcessPoolExecutor(
         processes, get_context("spawn"), initializer=_start_worker, initargs=(share, os.getpid())
     ) as pool:
-        futures = {pool.submit(run_cell, cell, n_seeds, data_home): cell for cell in batch}
         try:
+            with undisturbed(), _deaf_children():
+                futures = {pool.submit(run_cell, cell, n_seeds, data_home): cell for cell in batch}
             for future in as_completed(futures):
                 try:
                     yield future.result()
@@ -132,6 +139,20 @@ def _run_pool(
             for worker in active_children():  # else they would finish their cells first
                 worker.terminate()
             raise
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Ctrl-C goes to all processes of a terminal: it is for the one that started the others, which
+    ends them. What is blocked here stays blocked in processes started meanwhile."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_cell(cell: Cell, n_seeds: int, data_home: str | None) -> CellResult:
@@ -193,7 +214,7 @@ def _key(name: str, data_home: str | None, n_seeds: int) -> str:
     package = Path(manyview.__file__).parent
     rooms = ("*.py", "_kernels/*.py", "methods/*.py")
     for path in sorted(path for room in rooms for path in package.glob(room)):
-        if path.name not in ("cli.py", "demo.py", "plotting.py", "_files.py"):
+        if path.name not in ("demo.py", "plotting.py", "_files.py", "_signals.py"):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from manyview import plotting
-from manyview._files import write_whole
+from manyview._files import write_all
 from manyview.datasets import MultiViewData
 from manyview.report import Section, Table, figure_svg, render_page
 from manyview.reproduce._cells import CellResult
@@ -30,37 +30,31 @@ from manyview.reproduce._text import differences, remarks
 
 #: The paper's convergence figure is of these two.
 _FIGURE_DATA = ("WebKB", "100leaves")
+#: What only some runs write.
+_SOMETIMES = ("table4_views.csv", "table4_views.tex", "convergence.png", "convergence.svg")
 
 
 def write_outputs(
     datasets: dict[str, MultiViewData], cells: Sequence[CellResult], folder: Path, command: str
 ) -> Path:
-    """Write all files into `folder`; returns the page."""
+    """Write all files into `folder`, together; returns the page."""
     results = Results(cells)
     views = view_table(results)
     tables = [data_table(datasets), *score_tables(results), *([views] if views else [])]
     tables.append(time_table(results))
-    _remove_old(folder)
-    write_whole(folder / "cells.csv", cell_table(results).csv())
-    for table in tables:
-        write_whole(folder / f"{table.name}.csv", table.csv())
-        write_whole(folder / f"{table.name}.tex", table.latex())
     texts = {"What differs from the paper": differences(results), "Remarks": remarks(results)}
     texts["What failed or warned"] = _troubles(results)
     curves = _curves(results)
-    write_whole(folder / "results.md", _markdown(tables, texts, bool(curves), command))
-    if curves:
-        _write_figure(curves, folder)
-    page = folder / "report.html"
-    write_whole(page, _page(tables, texts, curves, command))
-    return page
-
-
-def _remove_old(folder: Path) -> None:
-    """What an earlier run wrote must not stand beside this one's results."""
-    for pattern in ("table*.csv", "table*.tex", "convergence.png", "convergence.svg"):
-        for path in folder.glob(pattern):
-            path.unlink()
+    files = {"cells.csv": cell_table(results).csv().encode()}
+    for table in tables:
+        files[f"{table.name}.csv"] = table.csv().encode()
+        files[f"{table.name}.tex"] = table.latex().encode()
+    files |= _figure_files(curves) if curves else {}
+    files["results.md"] = _markdown(tables, texts, bool(curves), command).encode()
+    files["report.html"] = _page(tables, texts, curves, command).encode()
+    # What an earlier run wrote must not stand beside this one's results.
+    write_all(folder, files, without=_SOMETIMES)
+    return folder / "report.html"
 
 
 def _troubles(results: Results) -> list[str]:
@@ -98,16 +92,18 @@ def _curves(results: Results) -> dict[str, dict[str, Any]]:
     return curves
 
 
-def _write_figure(curves: dict[str, dict[str, Any]], folder: Path) -> None:
+def _figure_files(curves: dict[str, dict[str, Any]]) -> dict[str, bytes]:
     figure = Figure(figsize=(9, 3.2 * len(curves)), layout="constrained")
     axes = figure.subplots(len(curves), 2, squeeze=False)
     for row, (data, models) in zip(axes, curves.items(), strict=True):
         for ax, against in zip(row, ("round", "seconds"), strict=True):
             plotting.plot_convergence(models, ax, against=against).set_title(data)
+    files = {}
     for kind in ("png", "svg"):
         stream = io.BytesIO()
         figure.savefig(stream, format=kind, dpi=150)
-        write_whole(folder / f"convergence.{kind}", stream.getvalue())
+        files[f"convergence.{kind}"] = stream.getvalue()
+    return files
 
 
 def _page(

@@ -1,0 +1,246 @@
+"""What fits are estimated to need in memory beside what they need.
+
+Each fit has a process of its own. It warms up on small data first, so that compiled code, the same
+for fits of any size, isn't counted: the estimate is of what grows with the data. What the warm-up
+freed is given back to the system, or a fit would be found to need too little. Run it with
+``make bench-memory``; about 20 minutes on 2 cores, `--quick` for the smaller ones alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import sys
+import warnings
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import harness
+import numpy as np
+
+MEGA = 1e6
+#: Below this, what a fit needs is mostly the slack of the allocator.
+LEAST = 100 * MEGA
+WITHIN = (0.7, 1.3)
+
+
+def dense_views(n, widths, n_clusters, shared):
+    from manyview.datasets import make_latent_views
+
+    separation = 6.0 if n_clusters <= 10 else 8.0
+    made = make_latent_views(n, n_clusters, widths=widths, separation=separation, random_state=0)
+    views = list(made.views.values())
+    if shared:  # views that agree on most of the neighbours
+        rng = np.random.default_rng(1)
+        views = [views[0] + shared * rng.standard_normal(views[0].shape) for _ in widths]
+    return views
+
+
+def sparse_views(n, widths, n_clusters, stored):
+    """Counts of words: each cluster has words of its own among those of all."""
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(0)
+    target = rng.integers(n_clusters, size=n)
+    views = []
+    for width in widths:
+        often = rng.random((n_clusters, width)) ** 6
+        often /= often.sum(axis=1, keepdims=True)
+        words = np.empty((n, stored), dtype=np.int32)
+        for c in range(n_clusters):
+            own = np.flatnonzero(target == c)
+            words[own] = rng.choice(width, (len(own), stored), p=often[c])
+        counts = csr_array(
+            (rng.random(n * stored) + 0.5, words.ravel(), np.arange(0, n * stored + 1, stored)),
+            shape=(n, width),
+        )
+        counts.sum_duplicates()
+        views.append(counts)
+    return views
+
+
+def views_of(n, widths, n_clusters, stored=0, shared=0.0):
+    if stored:
+        return sparse_views(n, widths, n_clusters, stored)
+    return dense_views(n, widths, n_clusters, shared)
+
+
+def estimator_of(method, n_clusters, parameters):
+    import manyview
+
+    return getattr(manyview, method)(**{"n_clusters": n_clusters, "random_state": 0} | parameters)
+
+
+def fit(method, n, widths, n_clusters, parameters, stored=0, shared=0.0, graphs=False):
+    """One fit: its size, how far memory rose, and its seconds."""
+    import manyview
+    from manyview.memory.overlap import different_share
+    from manyview.views import views_from_tables
+
+    warnings.simplefilter("ignore")  # rounds are few, clusters too close: neither counts here
+    estimator = estimator_of(method, n_clusters, parameters)
+    has_search = "neighbor_search" in estimator.get_params()
+    for small in (300, 6000) if has_search else (300,):
+        some = views_of(small, [12] * len(widths), 3, min(stored, 6))
+        search = {"neighbor_search": "exact" if small == 300 else "approximate"}
+        warm = type(estimator)(3, random_state=0, **(search if has_search else {}))
+        warm.fit(some)
+    views = views_of(n, widths, n_clusters, stored, shared)
+    if graphs:  # given instead of looked for
+        near = manyview.SpectralAverage(n_clusters, random_state=0).fit(views)
+        views = near.view_graphs_
+        del near
+    checked = views_from_tables(views)
+    size = estimator._fit_size(checked)
+    if shared:  # as it is looked up where a fit is about to be refused
+        share = different_share(checked, size.n_neighbors, estimator.normalize)
+        size = replace(size, different=share)
+    ctypes.CDLL(None).malloc_trim(0)
+    with manyview.memory_limit(None):
+        _, seconds, growth = harness.timed(lambda: estimator.fit(views))
+    return {"size": asdict(size), "measured": growth, "seconds": seconds}
+
+
+def estimate_of(settings, size):
+    from manyview.memory.size import FitSize, ViewSize
+
+    size = {**size, "views": tuple(ViewSize(**view) for view in size["views"])}
+    size["edges"] = None if size["edges"] is None else tuple(size["edges"])
+    names = ("method", "n_clusters", "parameters")
+    return estimator_of(*(settings[name] for name in names))._memory(FitSize(**size))
+
+
+def case(method, n, widths, n_clusters, k=None, search=None, **more):
+    parameters = dict(more.pop("parameters", {}))
+    if k is not None:
+        parameters["n_neighbors"] = k
+    if search is not None:
+        parameters["neighbor_search"] = search
+    return {"method": method, "n": n, "widths": widths, "n_clusters": n_clusters,
+            "parameters": parameters, **more}  # fmt: skip
+
+
+FEW = {"max_iter": 3}
+CASES = [
+    case("CIGMVC", 2_000, [10, 10], 5, 15),
+    case("CIGMVC", 20_000, [32, 48, 64], 10, 15, "exact", parameters=FEW),
+    case("CIGMVC", 30_000, [10, 20, 30, 40], 20, 30, parameters=FEW),
+    case("CIGMVC", 60_000, [32], 5, 10, parameters=FEW),
+    case("CIGMVC", 10_000, [2_000, 500], 5, 5, "exact", parameters=FEW),
+    case("CIGMVC", 15_000, [1_000, 10], 3, 10, "approximate", parameters=FEW),
+    case("CIGMVC", 30_000, [100, 100], 100, 15, parameters=FEW),
+    case("CIGMVC", 20_000, [2_000, 2_000], 5, 15, stored=60, parameters=FEW),
+    case("CIGMVC", 50_000, [32, 48, 64], 10, parameters={"n_clusters": "auto", **FEW}),
+    case("CIGMVC", 40_000, [20, 20, 20], 10, 15, shared=0.02, parameters=FEW),
+    case("CIGMVC", 30_000, [20, 20], 10, graphs=True, parameters={"graph": "precomputed", **FEW}),
+    case("GBS", 50_000, [32, 48], 50, 10, parameters=FEW),
+    case("GBS", 12_000, [2_000], 2, 5, "approximate", parameters=FEW),
+    case("GBS", 20_000, [500], 10, 15, "exact", parameters=FEW),
+    case("GBS", 3_000, [20], 5, "all", parameters={"graph": "heat", **FEW}),
+    case("AngularCIGMVC", 60_000, [20, 20], 30, 11, parameters=FEW),
+    case("AngularCIGMVC", 20_000, [300, 200], 10, 11, "exact", parameters=FEW),
+    case("SpectralAverage", 60_000, [10, 20], 20, 15),
+    case("SpectralAverage", 15_000, [2_000, 2_000], 5, 10, stored=150),
+    case("SpectralAverage", 3_000, [20, 20], 5, "all", parameters={"graph": "heat"}),
+    case("SpectralConcat", 20_000, [300, 200], 10, 15, "approximate"),
+    case("SpectralConcat", 15_000, [400, 100], 10, 15, "exact"),
+    case("SpectralView", 10_000, [800, 10], 10, 15, "exact"),
+    case("MGL", 30_000, [20, 20, 20], 10, 15, parameters=FEW),
+    case("MGL", 40_000, [20], 50, 15, parameters=FEW),
+    case("MCGL", 12_000, [20, 20, 20], 10, 15, parameters={"max_iter": 2}),
+    case("MCGL", 15_000, [20, 20], 10, 20, parameters={"max_iter": 2}),
+    case("CoregSC", 1_800, [10, 10, 10], 5, parameters={"max_iter": 1}),
+    case("CoregSC", 2_500, [10], 20, parameters={"max_iter": 1}),
+    case("CoregSC", 2_200, [50, 50], 5, parameters={"max_iter": 1, "scheme": "centroid"}),
+    case("MSC", 1_200, [10, 10], 5, parameters={"max_iter": 16}),
+    case("MSC", 1_000, [10, 10, 10, 10], 5, parameters={"max_iter": 16}),
+]
+LARGE = [
+    case("CIGMVC", 300_000, [10, 10], 10, 15),
+    case("GBS", 200_000, [64, 32, 16], 10, 10),
+    case("AngularCIGMVC", 150_000, [32, 48, 64], 10),
+    case("SpectralAverage", 200_000, [32, 32], 20),
+    case("MGL", 100_000, [20, 20], 10, 15, parameters=FEW),
+]
+
+
+def words(settings):
+    """A case in a few words, for the table."""
+    parameters = dict(settings["parameters"])
+    shown = [settings["method"]]
+    if parameters.get("neighbor_search"):
+        shown.append(parameters["neighbor_search"])
+    shown += ["sparse"] if settings.get("stored") else []
+    shown += ["views that agree"] if settings.get("shared") else []
+    shown += ["graphs given"] if settings.get("graphs") else []
+    return ", ".join(shown)
+
+
+def row(settings, found, estimate):
+    parameters = settings["parameters"]
+    widths = " + ".join(f"{width:,}" for width in settings["widths"])
+    return [
+        words(settings), f"{settings['n']:,}", widths,
+        parameters.get("n_clusters", settings["n_clusters"]),
+        parameters.get("n_neighbors", "" if settings["method"] in ("CoregSC", "MSC") else "auto"),
+        estimate.stage, f"{estimate.peak / MEGA:,.0f}", f"{found['measured'] / MEGA:,.0f}",
+        f"{estimate.peak / found['measured']:.2f}", f"{found['seconds']:.0f}",
+    ]  # fmt: skip
+
+
+def is_met(settings, found, estimate):
+    ratio = estimate.peak / found["measured"]
+    return estimate.peak < LEAST or WITHIN[0] <= ratio <= WITHIN[1]
+
+
+def page(results):
+    head = ["fit", "N", "features", "C", "k", "largest stage", "estimate MB", "measured MB",
+            "ratio", "s"]  # fmt: skip
+    ratios = [
+        estimate.peak / found["measured"]
+        for _, found, estimate in results
+        if estimate.peak >= LEAST
+    ]
+    return "\n".join(
+        [
+            f"{harness.machine()}:",
+            "",
+            harness.table(head, [row(*result) for result in results]),
+            "",
+            f"{len(ratios)} of the {len(results)} estimates are of {LEAST / MEGA:.0f} MB or more; "
+            f"these are {min(ratios):.2f} to {max(ratios):.2f} times what was measured, wanted: "
+            f"{WITHIN[0]} to {WITHIN[1]}.",
+        ]
+    )
+
+
+def main():
+    harness.answer_if_asked({"fit": fit})
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out the largest")
+    parser.add_argument("--only", help="methods to measure, by name")
+    parser.add_argument("--output", type=Path, help="write the table to this file as well")
+    parser.add_argument("--keep", type=Path, help="measurements so far, to go on from")
+    options = parser.parse_args()
+    kept = json.loads(options.keep.read_text()) if options.keep and options.keep.exists() else {}
+    results = []
+    for settings in CASES + ([] if options.quick else LARGE):
+        if options.only and settings["method"] not in options.only.split(","):
+            continue
+        key = json.dumps(settings)
+        if key not in kept:
+            kept[key] = harness.in_a_process(__file__, "fit", **settings)
+            if options.keep:
+                options.keep.write_text(json.dumps(kept))
+        found = kept[key]
+        results.append((settings, found, estimate_of(settings, found["size"])))
+        print(*row(*results[-1]), "" if is_met(*results[-1]) else "MISSED", sep="; ", flush=True)
+    print(page(results))
+    if options.output:
+        options.output.write_text(page(results) + "\n")
+    return 0 if all(is_met(*result) for result in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

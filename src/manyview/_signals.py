@@ -1,0 +1,59 @@
+"""Requests to stop: held back where they would leave something half done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+#: Ctrl-C, a polite kill, a closed terminal; Windows does not know the last.
+STOPS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
+def listen() -> None:
+    """Take every request to stop for a Ctrl-C: nothing half-written, workers stopped."""
+    for number in STOPS:
+        if signal.getsignal(number) is signal.SIG_DFL:  # not where nohup made it be ignored
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def ignore() -> None:
+    """Hear no request any more."""
+    for number in STOPS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold requests to stop back until the block is done, and let them come then.
+
+    Python answers them in the main thread only, so nothing is to be done in another. Those that
+    are ignored or that end the process without a word stay as they are.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        came.append(number)
+
+    before = {number: signal.getsignal(number) for number in STOPS}
+    before = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)

@@ -1,0 +1,44 @@
+"""What a round of the alternating loop leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round left behind; round 0 is the start.
+
+    Attributes
+    ----------
+    round : int
+    objective : float
+        sum_v alpha_v ||U - A_v||_F^2 + lambda Tr(F'LF) + sum_vw b_vw <E_v, E_w>, as the published
+        program reports it: the paper's equation 3 with lambda once, not twice.
+    objective_without_penalties : float
+        Its first sum alone.
+    lambda_ : float
+        As it stands after the round.
+    eigenvalue_sum, eigenvalue_sum_next : float
+        Sums of the C and C + 1 smallest eigenvalues of the Laplacian of U.
+    n_components : int
+        Connected components of U.
+    residual : float
+        The largest ||L f - w f|| of the eigenvectors, as a share of the bound of the eigenvalues;
+        0 where they are exact to machine precision.
+    view_weights : tuple of float
+        alpha; 1 / V at the start.
+    seconds : float
+        Since the start of the loop.
+    """
+
+    round: int
+    objective: float
+    objective_without_penalties: float
+    lambda_: float
+    eigenvalue_sum: float
+    eigenvalue_sum_next: float
+    n_components: int
+    residual: float
+    view_weights: tuple[float, ...]
+    seconds: float

@@ -1,0 +1,169 @@
+"""What manyview does without any extra, and that what it cannot do names the extra.
+
+A program of its own: `make test-wheel` runs it where nothing but the wheel is installed. Elsewhere
+`hide` makes the extras invisible first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+
+#: What the extras bring, by the names they are imported by.
+EXTRAS = (
+    "anndata", "faiss", "h5py", "hypothesis", "jinja2", "markupsafe", "matplotlib", "mudata",
+    "pandas", "playwright", "polars", "pooch", "pyarrow", "pytest", "requests", "rich",
+)  # fmt: skip
+
+
+class _WithoutExtras:
+    """Finds modules as ever, but none of the extras."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        hidden = name.partition(".")[0] in EXTRAS
+        return None if hidden else PathFinder.find_spec(name, path, target)
+
+
+def hide():
+    """From now on the extras are not there, neither for `import` nor for `find_spec`."""
+    others = [finder for finder in sys.meta_path if finder is not PathFinder]
+    sys.meta_path[:] = [*others, _WithoutExtras]
+
+
+def estimators_fit_predict_and_are_saved():
+    import manyview
+
+    known = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    new = [view[:10] + 0.01 for view in known.views.values()]
+    for name in manyview._METHODS:
+        fitted = getattr(manyview, name)(3, random_state=0).fit(known.views)
+        score = manyview.metrics.clustering_accuracy(known.target, fitted.labels_)
+        assert score > 0.8, f"{name} has an accuracy of {score}"
+        manyview.save_model(fitted.to_model(), "model.zip")
+        again = manyview.load_model("model.zip").predict(new).labels
+        assert (fitted.predict(new) == again).all(), f"{name} differs after it was saved"
+
+
+def built_in_data_and_scores():
+    from manyview import datasets, metrics
+
+    for load in (datasets.load_digits_views, datasets.load_breast_cancer_views):
+        data = load()
+        scores = metrics.clustering_scores(data.target, data.target)
+        assert set(scores.values()) == {1.0}, scores
+    for make in (
+        datasets.make_blob_views,
+        datasets.make_conflict_views,
+        datasets.make_latent_views,
+        datasets.make_moon_views,
+    ):
+        assert make(60, random_state=0).n_samples == 60
+
+
+def arrays_to_a_result():
+    import manyview
+
+    data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    result = manyview.cluster(data.views)
+    assert result.n_clusters == 3
+    assert result.to_csv().count("\n") == 91
+    assert result.summary()["n_samples"] == 90
+    result.save_model("model.zip")
+    assert manyview.suggest_n_clusters(data.views).n_clusters == 3
+
+
+def files_of_arrays_are_read():
+    import numpy as np
+    from scipy.io import mmwrite, savemat
+    from scipy.sparse import coo_array
+
+    from manyview.readers import read_views
+
+    matrix = np.arange(12.0).reshape(4, 3)
+    np.save("x.npy", matrix)
+    np.savez("x.npz", x=matrix)
+    savemat("x.mat", {"x": matrix})
+    mmwrite("x.mtx", coo_array(matrix))
+    for ending in ("npy", "npz", "mat", "mtx"):
+        (table,) = read_views([f"x.{ending}"])
+        values = table.matrix.toarray() if hasattr(table.matrix, "toarray") else table.matrix
+        assert (values == matrix).all(), f"x.{ending} was read as {values}"
+
+
+def the_command_tells_its_version():
+    from manyview import __version__
+    from manyview.cli import main
+
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.suppress(SystemExit):
+        main(["--version"])
+    assert shown.getvalue() == f"manyview {__version__}\n", shown.getvalue()
+
+
+def what_is_missing_is_named():
+    import manyview
+    from manyview.cli import main
+    from manyview.readers import read_views
+
+    data = manyview.datasets.make_blob_views(60, 3, random_state=0)
+    result = manyview.cluster(data.views, 3)
+    for ending in ("csv", "tsv", "parquet", "h5ad", "h5mu"):
+        with open(f"x.{ending}", "w") as stream:
+            stream.write("id,a\n1,2\n")
+    approximate = manyview.AngularCIGMVC(3, neighbor_search="approximate")
+
+    _names("manyview[files]", ImportError, lambda: read_views(["x.csv"]))
+    _names("manyview[files]", ImportError, lambda: read_views(["x.tsv"]))
+    _names("manyview[files]", ImportError, lambda: read_views(["x.parquet"]))
+    _names("manyview[bio]", ImportError, lambda: read_views(["x.h5ad"]))
+    _names("manyview[bio]", ImportError, lambda: read_views(["x.h5mu"]))
+    _names("manyview[fast]", (ImportError, ValueError), lambda: approximate.fit(data.views))
+    _names("manyview[plot]", ImportError, lambda: manyview.plotting)
+    _names("manyview[data]", OSError, lambda: manyview.datasets.fetch_bbc("."))
+    _names("manyview[cli]", ImportError, lambda: result.report("report.html"))
+    _names("pip install pandas", ImportError, result.to_frame)
+    assert not os.path.exists("report.html")
+
+    shown = io.StringIO()
+    with contextlib.redirect_stderr(shown):
+        assert main(["demo"]) == 2
+    assert "pip install 'manyview[cli]'" in shown.getvalue(), shown.getvalue()
+
+
+def _names(extra, kind, call):
+    """`call` must fail, in one line that says what to install."""
+    said = None
+    try:
+        call()
+    except kind as error:
+        said = str(error)
+    assert said is not None, f"expected an error that names {extra}, got none"
+    assert extra in said, f"expected {extra} to be named, got: {said}"
+    assert "\n" not in said, f"expected one line, got: {said}"
+
+
+def main():
+    there = sorted(name for name in EXTRAS if find_spec(name) is not None)
+    assert not there, f"expected no extras, found {', '.join(there)}"
+    checks = (
+        the_command_tells_its_version,
+        built_in_data_and_scores,
+        files_of_arrays_are_read,
+        estimators_fit_predict_and_are_saved,
+        arrays_to_a_result,
+        what_is_missing_is_named,
+    )
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for check in checks:
+            check()
+            sys.stdout.write(f"core alone: {check.__name__.replace('_', ' ')}\n")
+
+
+if __name__ == "__main__":
+    main()
