@@ -3,7 +3,7 @@
 Each fit has a process of its own. It warms up on small data first, so that compiled code, the same
 for fits of any size, isn't counted: the estimate is of what grows with the data. What the warm-up
 freed is given back to the system, or a fit would be found to need too little. Run it with
-``make bench-memory``; about 20 minutes on 2 cores, `--quick` for the smaller ones alone.
+``make bench-memory``, which writes its table into docs/; `--quick` for the smaller ones alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 import harness
 import numpy as np
 
+PAGE = Path(__file__).parent.parent / "docs" / "trust.md"
 MEGA = 1e6
 #: Below this, what a fit needs is mostly the slack of the allocator.
 LEAST = 100 * MEGA
@@ -220,7 +221,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out the largest")
     parser.add_argument("--only", help="methods to measure, by name")
-    parser.add_argument("--output", type=Path, help="write the table to this file as well")
     parser.add_argument("--keep", type=Path, help="measurements so far, to go on from")
     options = parser.parse_args()
     kept = json.loads(options.keep.read_text()) if options.keep and options.keep.exists() else {}
@@ -237,8 +237,8 @@ def main():
         results.append((settings, found, estimate_of(settings, found["size"])))
         print(*row(*results[-1]), "" if is_met(*results[-1]) else "MISSED", sep="; ", flush=True)
     print(page(results))
-    if options.output:
-        options.output.write_text(page(results) + "\n")
+    if not (options.quick or options.only):
+        harness.write_block(PAGE, "memory", page(results))
     return 0 if all(is_met(*result) for result in results) else 1
 
 

@@ -10,9 +10,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     os.environ["OMP_WAIT_POLICY"] = "passive"
 
-# A shell lets what it starts in the background ignore Ctrl-C, and so would the programs under test.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -21,6 +18,11 @@ from manyview._sparse import load_mat
 
 HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("MANYVIEW_SHARED", HERE.parent.parent / "shared"))
+
+
+def pytest_configure():
+    # A shell has what it starts in the background ignore Ctrl-C, and so would programs under test.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Golden:

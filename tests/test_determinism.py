@@ -155,8 +155,8 @@ import numpy as np
 import manyview
 from manyview import datasets
 warnings.simplefilter("ignore")
-views = datasets.make_conflict_views(300, 4, separation=3.0, random_state=0).views
-many = datasets.make_latent_views(7_000, 4, widths=(6, 5), random_state=0).views
+views = datasets.make_conflict_views(200, 4, separation=3.0, random_state=0).views
+many = datasets.make_latent_views(5_500, 4, widths=(6, 5), random_state=0).views
 found = []
 for name in ("AngularCIGMVC", "CIGMVC", "GBS", "CoregSC", "MSC", "MGL", "MCGL",
              "SpectralAverage", "SpectralConcat", "SpectralView"):

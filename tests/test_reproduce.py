@@ -175,8 +175,9 @@ def run_or_die(cell, n_seeds, data_home):
     ("how", "group", "processes"),
     [
         (signal.SIGTERM, False, "1"),
-        (signal.SIGTERM, False, "2"),
-        (signal.SIGINT, True, "2"),  # as a terminal does: workers get it too
+        pytest.param(signal.SIGTERM, False, "2", marks=pytest.mark.slow),
+        # as a terminal does: workers get it too
+        pytest.param(signal.SIGINT, True, "2", marks=pytest.mark.slow),
         (signal.SIGKILL, False, "2"),
     ],
 )
