@@ -1,12 +1,15 @@
 """Fits that go on after an interruption: from any moment to the same result, bit by bit."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 
 import manyview.checkpoint as checkpoints
 from manyview import CIGMVC, GBS, AngularCIGMVC, cluster, datasets
-from manyview.checkpoint import Checkpoint, clear_checkpoint
+from manyview.checkpoint import Checkpoint
 
 ALL = pytest.mark.parametrize("method", [AngularCIGMVC, CIGMVC, GBS])
 
@@ -134,7 +137,7 @@ def other_number():
         (AngularCIGMVC(4, random_state=0), blobs(), "n_clusters was 3, now it is 4"),
         (AngularCIGMVC(3, random_state=1), blobs(), "random_state was 0, now it is 1"),
         (CIGMVC(3, random_state=0), blobs(), "method was 'AngularCIGMVC', now it is 'CIGMVC'"),
-        (AngularCIGMVC(3, random_state=0), other_number(), "content of views was"),
+        (AngularCIGMVC(3, random_state=0), other_number(), "content was"),
     ],
 )
 def test_a_checkpoint_of_another_fit_is_refused_and_kept(
@@ -192,15 +195,53 @@ def test_cluster_takes_it_for_methods_that_can(tmp_path):
         cluster(blobs(), 3, method="mgl", checkpoint=tmp_path)
 
 
-def test_clearing_leaves_what_is_not_ours(tmp_path):
+def test_clearing_leaves_what_is_not_of_this_fit(tmp_path):
     folder = tmp_path / "kept"
-    cluster(blobs(), 3, checkpoint=folder)
-    (folder / "notes.txt").write_text("mine")
-    clear_checkpoint(folder)
-    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    (folder / "notes.txt").unlink()
-    clear_checkpoint(folder)
+    folder.mkdir()
+    others = {"notes.txt", "mine.checkpoint.zip", "graph7.checkpoint.zip"}
+    for name in others:
+        (folder / name).write_text("mine")
+    cluster(blobs(), 3, checkpoint=folder).estimator.clear_checkpoint()
+    assert {path.name for path in folder.iterdir()} == others
+    for name in others:
+        (folder / name).unlink()
+    cluster(blobs(), 3, checkpoint=folder).estimator.clear_checkpoint()
     assert not folder.exists()
+    AngularCIGMVC(3, random_state=0).fit(blobs()).clear_checkpoint()  # nothing to do
+
+
+def test_rows_that_belong_together_are_part_of_what_is_compared(tmp_path, rng):
+    """The same rows in each view, but paired otherwise, are other data."""
+    first, *rest = blobs().values()
+    AngularCIGMVC(3, random_state=0).fit([first[rng.permutation(120)], *rest], checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="is of another fit: content was"):
+        AngularCIGMVC(3, random_state=0).fit([first, *rest], checkpoint=tmp_path)
+
+
+def test_edges_are_part_of_what_is_compared(tmp_path, rng):
+    """The same numbers in each row of a graph, but between other samples, are other data."""
+    graph = np.zeros((60, 60))
+    for step in (1, 2, 3):
+        graph[np.arange(60), (np.arange(60) + step) % 60] = 1
+        graph[(np.arange(60) + step) % 60, np.arange(60)] = 1
+    orders = [rng.permutation(60) for _ in range(4)]
+    rings = [graph[order][:, order] for order in orders]
+    model = CIGMVC(4, graph="precomputed", max_iter=4, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(rings[:2], checkpoint=tmp_path)
+        labels = model.labels_
+        np.testing.assert_array_equal(model.fit(rings[:2], checkpoint=tmp_path).labels_, labels)
+    with pytest.raises(ValueError, match="is of another fit: content was"):
+        model.fit(rings[2:], checkpoint=tmp_path)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    place = tmp_path / "kept"
+    place.write_text("mine")
+    with pytest.raises(NotADirectoryError, match="kept is no folder; expected a folder"):
+        AngularCIGMVC(3, random_state=0).fit(blobs(), checkpoint=place)
+    assert place.read_text() == "mine"
 
 
 def test_keeping_takes_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):

@@ -114,7 +114,7 @@ def test_mcgl_fuses_the_golden_graphs_as_published(shared_data, monkeypatch, nam
     golden = data.golden("mcgl")
     refined = iter([golden.matrix(f"S{v}") for v in range(len(data.views))])
     monkeypatch.setattr(MCGL, "_refine", lambda *_: next(refined))
-    as_given = Layout(np.arange(data.n_samples), np.arange(len(data.views)), ())
+    as_given = Layout(np.arange(data.n_samples), np.arange(len(data.views)), 0)
     monkeypatch.setattr("manyview.methods._graph_base.content_layout", lambda *_, **__: as_given)
     model = MCGL(data.n_clusters, graph="precomputed").fit(data.golden_graphs())
     np.testing.assert_array_equal(model.labels_ + 1, golden["labels"])

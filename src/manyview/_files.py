@@ -51,6 +51,12 @@ def check_free(folder: Path, names: Iterable[str], *, force: bool) -> None:
         raise OSError(f"{there} can't be written to: {error.strerror}") from error
 
 
+def check_folder(folder: Path) -> None:
+    """Raise if there is something, but no folder, at the place of a folder."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is no folder; expected a folder, or nothing yet")
+
+
 def write_whole(path: Path, content: str | bytes | Callable[[IO[bytes]], None]) -> None:
     """Write a file so that at every moment the old one or the new one is there, entire.
 

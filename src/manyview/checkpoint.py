@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from manyview._files import write_whole
+from manyview._files import check_folder, write_whole
 from manyview.archive import DAMAGE, Archive, read_archive, write_archive
 
 #: Raised whenever older programs could not read what newer ones write.
@@ -35,7 +35,9 @@ class Checkpoint:
 
     def __init__(self, folder: str | Path, fit: Mapping[str, Any]) -> None:
         self.folder = Path(folder)
+        check_folder(self.folder)
         self._fit = dict(fit)
+        self._own: set[Path] = set()
         self._ended = self._took = 0.0
 
     def is_due(self) -> bool:
@@ -57,6 +59,7 @@ class Checkpoint:
         write_whole(
             self._path(name), lambda stream: write_archive(stream, _MANIFEST, manifest, arrays)
         )
+        self._own.add(self._path(name))
         self._ended = time.monotonic()
         self._took = self._ended - began
 
@@ -82,7 +85,15 @@ class Checkpoint:
                 "folder without it"
             )
         self._check_same(path, fit)
+        self._own.add(path)
         return Archive(about, found.members)
+
+    def clear(self) -> None:
+        """Remove what this fit kept or went on from, and the folder if nothing else is in it."""
+        for path in self._own:
+            path.unlink(missing_ok=True)
+        if self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{_SUFFIX}"
@@ -95,12 +106,3 @@ class Checkpoint:
                     f"{path} is of another fit: {key} was {then!r}, now it is {now!r}; expected "
                     "the same data and parameters, or another folder"
                 )
-
-
-def clear_checkpoint(folder: str | Path) -> None:
-    """Remove what a fit kept in a folder, and the folder if nothing else is in it."""
-    folder = Path(folder)
-    for path in folder.glob(f"*{_SUFFIX}"):
-        path.unlink()
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()

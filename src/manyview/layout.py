@@ -30,13 +30,13 @@ class Layout:
         The sample in each row. Samples that are equal in every view stay in the order they came in.
     views : array of shape (n_views,)
         The view in each place.
-    digests : tuple of int
-        One number a view for all it holds, whatever the order of its samples.
+    digest : int
+        One number for all samples and what each holds in every view, whatever their order.
     """
 
     samples: IntArray
     views: IntArray
-    digests: tuple[int, ...]
+    digest: int
 
     @property
     def n_samples(self) -> int:
@@ -68,7 +68,26 @@ def content_layout(views: Views, *, between_samples: bool = False) -> Layout:
     keys = np.zeros(views.n_samples, dtype=np.uint64)
     for v in places:
         keys = _kernels.mixed(keys + digests[v])
-    return Layout(np.argsort(keys, kind="stable"), places, tuple(wholes))
+    digest = int(_kernels.mixed(keys).sum(dtype=np.uint64))
+    return Layout(np.argsort(keys, kind="stable"), places, digest)
+
+
+def content_digest(views: Views, *, between_samples: bool = False) -> str:
+    """What tells data from other data: the same whatever the order of samples and views.
+
+    Of views `between_samples` it is not: which of their numbers belong together is told by where
+    they stand, and so it is the order that is compared as well.
+    """
+    from manyview import _kernels
+
+    if not between_samples:
+        return f"{content_layout(views).digest:016x}"
+    total = np.zeros(1, dtype=np.uint64)
+    places = _kernels.mixed(np.arange(views.n_samples, dtype=np.uint64))
+    for matrix in views.matrices:
+        rows = row_digests(matrix) ^ places
+        total = _kernels.mixed(total + _kernels.mixed(rows).sum(dtype=np.uint64))
+    return f"{int(total[0]):016x}"
 
 
 def row_digests(matrix: Matrix, with_columns: bool = True) -> NDArray[np.uint64]:

@@ -72,7 +72,7 @@ def _project_simplex(values: FloatArray) -> None:
     """
     values -= values.max()
     level = -1.0
-    left = -1
+    left = len(values) + 1
     while True:
         total = 0.0
         above = 0
@@ -80,7 +80,8 @@ def _project_simplex(values: FloatArray) -> None:
             if value > level:
                 total += value
                 above += 1
-        if above == left:
+        # Fewer each time, but for a value so near the level that rounding puts it back.
+        if above >= left:
             break
         left = above
         level = (total - 1.0) / above

@@ -55,8 +55,7 @@ def cluster(options: argparse.Namespace) -> None:
     """Cluster the samples that are described by several tables, and write labels, a summary and a
     report page."""
     from manyview._checks import check_integer
-    from manyview._files import check_free, write_all
-    from manyview.checkpoint import clear_checkpoint
+    from manyview._files import check_folder, check_free, write_all
     from manyview.memory import memory_limit
     from manyview.result import cluster as cluster_data
 
@@ -65,6 +64,8 @@ def cluster(options: argparse.Namespace) -> None:
     check_integer("seed", options.seed, 0, 2**32 - 1)
     names = [*_OUTPUTS, *(["model.zip"] if options.save_model else [])]
     check_free(options.output, names, force=options.force)  # better now than after the work
+    if options.checkpoint is not None:
+        check_folder(options.checkpoint)
     with activity() as show:
         show("reading")
         tables = read_tables(options)
@@ -79,7 +80,7 @@ def cluster(options: argparse.Namespace) -> None:
         files = result.files(_command_line(options), model=options.save_model)
         write_all(options.output, files, without=["model.zip"])
         if options.checkpoint is not None:
-            clear_checkpoint(options.checkpoint)
+            result.estimator.clear_checkpoint()
     for text in result.warnings:
         warn(text)
     _print_summary(result, options.output)

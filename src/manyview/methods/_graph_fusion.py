@@ -18,7 +18,7 @@ from manyview._version import __version__
 from manyview.checkpoint import Checkpoint
 from manyview.graphs import GraphStack
 from manyview.labels import in_order_of_first, kmeans_labels
-from manyview.layout import Layout, content_layout
+from manyview.layout import Layout, content_digest
 from manyview.memory import Estimate
 from manyview.memory.model import fusion_memory
 from manyview.memory.size import FitSize
@@ -33,6 +33,7 @@ class GraphFusion(GraphClusterer):
 
     # Whether the embedding is that of normalised spectral clustering.
     _angular = False
+    _checkpoint: Checkpoint | None
     _takes_absent = True
 
     def __init__(
@@ -90,7 +91,8 @@ class GraphFusion(GraphClusterer):
             What the fit has so far is kept there: the graph of every view, and the state of the
             loop as often as that takes a tenth of the time. The same fit begun again with the same
             folder goes on from there, to the same result bit by bit. Needs a number for
-            `random_state`. The folder is of no more use after the fit.
+            `random_state`. What was kept is of no more use after the fit; `clear_checkpoint`
+            removes it.
 
         Returns
         -------
@@ -98,8 +100,10 @@ class GraphFusion(GraphClusterer):
         """
         with self._running() as run:
             views = self._read_views(X, present)
+            self._checkpoint = None
             if checkpoint is not None:
-                run.checkpoint = Checkpoint(checkpoint, self._fit_in_words(views))
+                self._checkpoint = Checkpoint(checkpoint, self._fit_in_words(views))
+            run.checkpoint = self._checkpoint
             graphs = self._view_graphs(views, run)
             self.bridges_ = graphs.bridges
             layout = graphs.layout
@@ -126,6 +130,12 @@ class GraphFusion(GraphClusterer):
             self._remember(stack, fusion, layout)
         return self
 
+    def clear_checkpoint(self) -> None:
+        """Remove what the fit kept, and its folder if nothing else is in it."""
+        checkpoint: Checkpoint | None = getattr(self, "_checkpoint", None)
+        if checkpoint is not None:
+            checkpoint.clear()
+
     def _fit_in_words(self, views: Views) -> dict[str, Any]:
         """What a checkpoint must be of to be gone on from."""
         if not isinstance(self.random_state, Integral):
@@ -135,14 +145,12 @@ class GraphFusion(GraphClusterer):
             )
         params = plain_params(self)
         del params["verbose"]
-        layout = content_layout(views, between_samples=self._takes_similarities())
-        content = [f"{digest:016x}" for digest in layout.digests]
         return {
             "manyview": __version__,
             "method": type(self).__name__,
             "n_samples": views.n_samples,
             "widths": list(views.widths),
-            "content of views": content,
+            "content": content_digest(views, between_samples=self._takes_similarities()),
             **params,
         }
 
