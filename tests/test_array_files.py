@@ -3,6 +3,7 @@
 import os
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -217,15 +218,106 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_big_endian_matlab_files(folder):
-    def element(kind, content):
-        return struct.pack(">II", kind, len(content)) + content + bytes(-len(content) % 8)
+def element(kind, content, order="<"):
+    return struct.pack(f"{order}II", kind, len(content)) + content + bytes(-len(content) % 8)
 
-    start = element(6, struct.pack(">II", 6, 0)) + element(5, struct.pack(">2i", 2, 2))
+
+def variable(name, flags, shape, *content, kind_of_name=1, kind_of_shape=5):
+    """The bytes of a variable; the lowest byte of its flags is its class."""
+    parts = [
+        element(6, struct.pack("<II", flags, 0)),
+        element(kind_of_shape, struct.pack(f"<{len(shape)}i", *shape)),
+        element(kind_of_name, name.encode()),
+    ]
+    return element(14, b"".join([*parts, *content]))
+
+
+def write_mat(path, *variables):
+    return write(path, b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + b"".join(variables))
+
+
+NUMBERS = variable("x", 6, (2, 2), element(9, np.arange(4.0).tobytes()))
+TEXTS = {
+    "not UTF-8": element(16, b"\x80 am broken"),
+    "half of a pair": element(17, b"\x3d\xd8a\0"),
+    "a pair": element(17, "\U0001f600".encode("utf-16-le")),
+    "a pair in UTF-8": element(16, "\U0001f600".encode()),
+    "too short": element(1, b"a"),
+    "numbers": element(9, np.ones(2).tobytes()),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("in_cell", [False, True])
+def test_odd_text_leaves_the_numbers_readable(folder, kind, in_cell):
+    text = variable("" if in_cell else "note", 4, (1, 2), TEXTS[kind])
+    write_mat("x.mat", variable("note", 1, (1, 1), text) if in_cell else text, NUMBERS)
+    np.testing.assert_array_equal(read("x.mat:x").matrix, [[0, 2], [1, 3]])
+    with pytest.raises(ValueError, match=r"x.mat: array 'note' holds values of type"):
+        read("x.mat:note")
+    with pytest.raises(ValueError, match=r"x.mat: ids 'note' cannot be read"):
+        read("x.mat:x", id_column="note")
+
+
+@pytest.mark.parametrize("kind", [1, 2, 9])
+def test_sparse_truths_that_matlab_calls_doubles(folder, kind):
+    truths = np.array([[1, 0], [1, 1], [0, 1]])
+    rows, starts = (element(5, struct.pack(f"<{len(i)}i", *i)) for i in ([0, 1, 1, 2], [0, 2, 4]))
+    write_mat("x.mat", variable("x", 5 | 1 << 9, (3, 2), rows, starts, element(kind, b"\1" * 4)))
+    np.testing.assert_array_equal(dense(read("x.mat").matrix), truths)
+    np.testing.assert_array_equal(load_mat("x.mat")["x"].toarray(), truths)
+
+
+def test_names_and_shapes_of_other_kinds(folder):
+    numbers = element(9, np.arange(4.0).tobytes())
+    write_mat("x.mat", variable("x", 6, (2, 2), numbers, kind_of_name=16, kind_of_shape=6))
+    np.testing.assert_array_equal(read("x.mat").matrix, [[0, 2], [1, 3]])
+    write_mat("x.mat", variable("x", 6, (2, -2), numbers, kind_of_shape=6))
+    with pytest.raises(ValueError, match=r"x.mat: not a readable MAT .*shape \(2, -2\)"):
+        read("x.mat")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda _: zlib.compress(NUMBERS + bytes(8)), "more is compressed"),
+        (lambda folded: folded[:-4], "no end"),
+        (lambda folded: folded[:-1] + bytes([folded[-1] ^ 1]), "incorrect data check"),
+    ],
+)
+def test_the_end_of_what_is_compressed(folder, damage, message):
+    def write_folded(folded):
+        return write_mat("x.mat", struct.pack("<II", 15, len(folded)) + folded)
+
+    folded = zlib.compress(NUMBERS)
+    np.testing.assert_array_equal(read(write_folded(folded)).matrix, [[0, 2], [1, 3]])
+    with pytest.raises(ValueError, match=rf"x.mat: not a readable MAT file.*{message}"):
+        read(write_folded(damage(folded)))
+
+
+def test_complex_numbers_of_matlab(folder):
+    cells = np.empty((1, 2), dtype=object)
+    cells[0, 0], cells[0, 1] = X, X * 1j
+    savemat("x.mat", {"z": X * 1j})
+    savemat("y.mat", {"z": X * 1j, "x": X})
+    savemat("c.mat", {"data": cells})
+    with pytest.raises(ValueError, match=r"'z' is complex \(.*\); expected real numbers$"):
+        read("x.mat")
+    with pytest.raises(ValueError, match=r"'z' is complex .*real numbers, or choose .*y.mat:x$"):
+        read_views(["y.mat"])
+    with pytest.raises(ValueError, match=r"'data2' is complex .*expected real numbers$"):
+        read_views(["c.mat"])
+    with pytest.raises(ValueError, match=r"'z' holds values of type complex.*real numbers"):
+        read("x.mat:z")
+    np.testing.assert_array_equal(read("c.mat:data1").matrix, X)
+
+
+def test_big_endian_matlab_files(folder):
+    start = element(6, struct.pack(">II", 6, 0), ">") + element(5, struct.pack(">2i", 2, 2), ">")
     name = struct.pack(">HH", 1, 1) + b"x\0\0\0"  # the short form
-    numbers = element(3, struct.pack(">4h", 1, 2, 3, -4))
+    numbers = element(3, struct.pack(">4h", 1, 2, 3, -4), ">")
     header = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI"
-    write("x.mat", header + element(14, start + name + numbers))
+    write("x.mat", header + element(14, start + name + numbers, ">"))
     np.testing.assert_array_equal(read("x.mat").matrix, [[1, 3], [2, -4]])
 
 

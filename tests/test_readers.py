@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files import IDS, X, annotated, dense, pd, read, write, write_any
+from files import IDS, X, ad, annotated, dense, pd, read, write, write_any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.io import savemat
@@ -227,6 +227,70 @@ def test_ids_of_archives_that_do_not_fit(folder, arrays, message):
     np.savez("x.npz", **arrays)
     with pytest.raises(ValueError, match=message):
         read_views(["x.npz"], id_column="id")
+
+
+@pytest.mark.parametrize("names", [["b", "a", "c", "d"], [7, 5, 6, 8]])
+def test_categorical_names_of_h5ad_files(folder, names):
+    h5py = pytest.importorskip("h5py")
+    write_any("x.h5ad")
+    with h5py.File("x.h5ad", "r+") as store:
+        for axis, chosen in (("obs", names), ("var", names[:3])):
+            index = store[axis].attrs["_index"]
+            del store[axis][index]
+            group = store[axis].create_group(index)
+            group.attrs["encoding-type"] = "categorical"
+            group["categories"] = sorted(chosen)
+            group["codes"] = np.array([sorted(chosen).index(one) for one in chosen], dtype="i1")
+    table = read("x.h5ad")
+    assert table.ids == tuple(map(str, names))
+    assert table.features == tuple(map(str, names[:3]))
+    with h5py.File("x.h5ad", "r+") as store:
+        store["obs"][store["obs"].attrs["_index"]]["codes"][2] = -1
+    with pytest.raises(ValueError, match=r"x.h5ad: .*names of rows have codes that stand for no"):
+        read("x.h5ad")
+
+
+def test_a_long_name_of_very_many_rows(folder):
+    h5py = pytest.importorskip("h5py")
+    write_any("x.h5ad")
+    with h5py.File("x.h5ad", "r+") as store:
+        index = store["obs"].attrs["_index"]
+        del store["obs"][index]
+        group = store["obs"].create_group(index)
+        group["categories"] = ["a" * 10**7]
+        group.create_dataset("codes", (10**7,), "i1", chunks=(10**6,))
+    assert os.path.getsize("x.h5ad") < 2 * 10**7
+    with pytest.raises(ValueError, match=r"x.h5ad: 10,000,000 names of rows would take 100,000,6"):
+        read("x.h5ad")
+
+
+def test_categorical_names_as_anndata_writes_them(folder):
+    obs = pd.DataFrame(index=pd.CategoricalIndex(["q", "p", "s", "r"]))
+    ad.AnnData(X, obs=obs).write_h5ad("x.h5ad")
+    assert read("x.h5ad").ids == ("q", "p", "s", "r")
+
+
+def test_frames_with_missing_whole_numbers(folder):
+    h5py = pytest.importorskip("h5py")
+    frame = pd.DataFrame(
+        {
+            "n": pd.array([1, None, -3, 4], dtype="Int64"),
+            "b": pd.array([True, False, None, True], dtype="boolean"),
+            "f": [0.5, 1.5, 2.5, 3.5],
+        },
+        index=IDS,
+    )
+    obs = pd.DataFrame(index=IDS)
+    ad.AnnData(X, obs=obs, obsm={"e": frame}).write_h5ad("x.h5ad")
+    table = read("x.h5ad:e")
+    expected = [[1, 1, 0.5], [np.nan, 0, 1.5], [-3, np.nan, 2.5], [4, 1, 3.5]]
+    np.testing.assert_array_equal(table.matrix, expected)
+    assert table.features == ("n", "b", "f")
+    with h5py.File("x.h5ad", "r+") as store:
+        del store["obsm/e/n/mask"]
+        store["obsm/e/n/mask"] = np.zeros(3, dtype=bool)
+    with pytest.raises(ValueError, match=r"x.h5ad: .*column 0 has no mask of its shape"):
+        read("x.h5ad:e")
 
 
 # Damage

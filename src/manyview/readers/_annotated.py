@@ -120,7 +120,8 @@ def _received(path: Path, kind: str, pipe: _Pipe) -> list[Table]:
             _fill(list(table.parts.values())[-1], message["at"], pipe.array())
         elif "n_names" in message:
             what = f"{message['n_names']:,} names of {message['role']}"
-            check_fits(path, message["n_names"] * NAME_BYTES, what)
+            size = message["n_names"] * NAME_BYTES + message.get("letters", 0)
+            check_fits(path, size, what)
         elif "names" in message:
             table.names[message["names"]] += message["texts"]
         else:

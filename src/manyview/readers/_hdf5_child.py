@@ -20,6 +20,7 @@ from numpy.lib import format as npy
 _BLOCK = 2**24  # bytes of an array at a time, about
 _NAMES = 2**14  # at a time
 _CHUNKS = 10**5  # that need not be there
+_NULLABLE = ("nullable-integer", "nullable-boolean")
 _SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc", "csr": "csr", "csc": "csc"}
 
 
@@ -137,7 +138,7 @@ def _send_table(h5py: Any, group: Any, place: str, name: str, send: _Sender) -> 
     value = _member(h5py, holder, last)
     has_features = folder != "obsm"
     form, parts, columns = _parts(h5py, value, name)
-    shape = [int(n) for n in _shape(value, parts)]
+    shape = [int(n) for n in _shape(h5py, value, parts)]
     send.message(table=name, form=form, shape=shape, named_columns=has_features or bool(columns))
     for part, dataset in parts.items():
         _send_array(h5py, dataset, part, send)
@@ -161,19 +162,20 @@ def _parts(h5py: Any, value: Any, name: str) -> tuple[str, dict[str, Any], list[
     columns = [str(column) for column in value.attrs["column-order"]]
     datasets = {f"column {j}": _member(h5py, value, one) for j, one in enumerate(columns)}
     for dataset in datasets.values():
-        if not isinstance(dataset, h5py.Dataset):
-            encoding = str(dataset.attrs.get("encoding-type", "group"))
+        encoding = str(dataset.attrs.get("encoding-type", "group"))
+        if not isinstance(dataset, h5py.Dataset) and encoding not in _NULLABLE:
             raise _NotThereError(no_matrix=name, instead=f"frame with a column of {encoding}")
     return "frame", datasets, columns
 
 
-def _shape(value: Any, parts: Mapping[str, Any]) -> Sequence[int]:
+def _shape(h5py: Any, value: Any, parts: Mapping[str, Any]) -> Sequence[int]:
     if "matrix" in parts:
         return tuple(value.shape)
     if "indptr" in parts:
         shape = value.attrs["shape"] if "shape" in value.attrs else value.attrs["h5sparse_shape"]
         return tuple(np.asarray(shape).ravel())
-    return (len(next(iter(parts.values()))) if parts else 0, len(parts))
+    columns = list(parts.values())
+    return (len(_values_and_mask(h5py, columns[0])[0]) if columns else 0, len(columns))
 
 
 def _member(h5py: Any, group: Any, name: str) -> Any:
@@ -188,31 +190,78 @@ def _member(h5py: Any, group: Any, name: str) -> Any:
 
 def _index(h5py: Any, frame: Any) -> Any:
     """The row names of a stored data frame."""
-    index = _member(h5py, frame, str(frame.attrs["_index"]))
-    return index if isinstance(index, h5py.Dataset) else _member(h5py, index, "values")
+    return _member(h5py, frame, str(frame.attrs["_index"]))
 
 
-def _send_array(h5py: Any, dataset: Any, part: str, send: _Sender) -> None:
+def _values_and_mask(h5py: Any, stored: Any) -> tuple[Any, Any]:
+    """An array, and where its values are missing if it is one that says so."""
+    if isinstance(stored, h5py.Dataset):
+        return stored, None
+    return _member(h5py, stored, "values"), _member(h5py, stored, "mask")
+
+
+def _send_array(h5py: Any, stored: Any, part: str, send: _Sender) -> None:
+    dataset, mask = _values_and_mask(h5py, stored)
     if not isinstance(dataset, h5py.Dataset):
         raise ValueError(f"{part} is a group and no array")
     shape, dtype = [int(n) for n in dataset.shape or ()], dataset.dtype
+    if mask is not None:
+        if getattr(mask, "shape", None) != dataset.shape or mask.dtype.kind != "b":
+            raise ValueError(f"{part} has no mask of its shape")
+        _check_chunks(mask)
     send.message(part=part, shape=shape, type=str(dtype), bytes=math.prod(shape) * dtype.itemsize)
     if dtype.kind not in "buif":
         return  # the message is enough to refuse it
     _check_chunks(dataset)
     for corner in _corners(shape, dataset.chunks, dtype.itemsize):
-        block = dataset[tuple(slice(start, end) for start, end in corner)]
+        place = tuple(slice(start, end) for start, end in corner)
+        block = dataset[place] if mask is None else np.where(mask[place], np.nan, dataset[place])
         send.message(np.ascontiguousarray(block), at=[start for start, _ in corner])
 
 
-def _send_names(h5py: Any, dataset: Any, role: str, send: _Sender) -> None:
+def _send_names(h5py: Any, stored: Any, role: str, send: _Sender) -> None:
+    if not isinstance(stored, h5py.Dataset) and "codes" in stored:
+        _send_categories(h5py, stored, role, send)
+        return
+    n, blocks = _texts(h5py, stored, role)
+    send.message(n_names=n, role=role)
+    for texts in blocks:
+        send.message(names=role, texts=texts)
+
+
+def _send_categories(h5py: Any, stored: Any, role: str, send: _Sender) -> None:
+    """Names of a categorical index: every name once, and which of them a row has."""
+    dataset = _member(h5py, stored, "codes")
+    _check_list(h5py, dataset, role)
+    if dataset.dtype.kind not in "iu":
+        raise ValueError(f"names of {role} have codes of type {dataset.dtype}")
+    n, blocks = _texts(h5py, _member(h5py, stored, "categories"), role)
+    send.message(n_names=n + len(dataset), role=role)
+    categories = [text for texts in blocks for text in texts]
+    codes = dataset[:]
+    if codes.size and (codes.min() < 0 or codes.max() >= n):
+        raise ValueError(f"names of {role} have codes that stand for no name")
+    # A long name that is stored once may be that of a million rows.
+    lengths = np.array([len(text) for text in categories], dtype=np.int64)
+    send.message(n_names=len(codes), role=role, letters=int(lengths[codes].sum()))
+    for start in range(0, len(codes), _NAMES):
+        texts = [categories[code] for code in codes[start : start + _NAMES]]
+        send.message(names=role, texts=texts)
+
+
+def _texts(h5py: Any, stored: Any, role: str) -> tuple[int, Iterator[list[str]]]:
+    """How many texts, and blocks of them."""
+    dataset = stored if isinstance(stored, h5py.Dataset) else _member(h5py, stored, "values")
+    _check_list(h5py, dataset, role)
+    texts = dataset.asstr() if h5py.check_string_dtype(dataset.dtype) else dataset
+    starts = range(0, len(dataset), _NAMES)
+    return len(dataset), ([str(text) for text in texts[i : i + _NAMES]] for i in starts)
+
+
+def _check_list(h5py: Any, dataset: Any, role: str) -> None:
     if not isinstance(dataset, h5py.Dataset) or dataset.ndim != 1:
         raise ValueError(f"names of {role} are no list")
-    send.message(n_names=len(dataset), role=role)
     _check_chunks(dataset)
-    texts = dataset.asstr() if h5py.check_string_dtype(dataset.dtype) else dataset
-    for start in range(0, len(dataset), _NAMES):
-        send.message(names=role, texts=[str(text) for text in texts[start : start + _NAMES]])
 
 
 def _check_chunks(dataset: Any) -> None:

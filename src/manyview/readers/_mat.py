@@ -42,7 +42,7 @@ _ERRORS = (
 )
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _HEADER = 128  # bytes
-_INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
+_INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED, _UTF8 = 1, 5, 6, 14, 15, 16
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"}
 _NUMBERS |= {12: "i8", 13: "u8"}
 _ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
@@ -88,7 +88,8 @@ def _cells(value: Any) -> list[Any]:
     if not (isinstance(value, np.ndarray) and value.dtype == object):
         return []
     cells = list(value.ravel(order="F"))
-    numeric = all(hasattr(cell, "dtype") and cell.dtype.kind in "buif" for cell in cells)
+    # Complex ones too, so that they are refused by their own names.
+    numeric = all(hasattr(cell, "dtype") and cell.dtype.kind in "buifc" for cell in cells)
     return cells if numeric else []
 
 
@@ -133,6 +134,15 @@ class _Source:
             part = min(n, _PIECE)
             self.read(part)
             n -= part
+
+    def finish(self) -> None:
+        """Only at the end of what is compressed is there a checksum of it."""
+        if self.unfolded is None:
+            return
+        if self._piece(1):
+            raise ValueError("more is compressed than its variable has")
+        if not self.unfolded.eof:
+            raise ValueError("what is compressed has no end")
 
     def _piece(self, n: int) -> bytes:
         if self.unfolded is None:
@@ -179,6 +189,7 @@ def _variables(path: Path, stream: BinaryIO) -> dict[str, Any]:
         if kind != _MATRIX:
             raise ValueError(f"an element of kind {kind} where a variable is expected")
         name, value = _Reader(path, source, order).array(inner)
+        source.finish()
         if name in variables:
             raise ValueError(f"two variables are named {name!r}")
         if name and not name.startswith("__"):  # what MATLAB keeps for itself has no name
@@ -204,16 +215,21 @@ class _Reader:
         return name, value
 
     def _array(self) -> tuple[str, Any]:
-        flags, _ = struct.unpack(f"{self.order}II", self._content(_UINT32, 8))
+        _, content = self._content(_UINT32)
+        flags, _ = struct.unpack(f"{self.order}II", content)
         kind = flags & 0xFF
         if kind == _OPAQUE:
-            return self._content(_INT8).decode("latin-1"), Unread((1, 1), np.dtype(object))
-        content = self._content(_INT32)
+            return self._name(), Unread((1, 1), np.dtype(object))
+        _, content = self._content(_INT32, _UINT32)  # either is written
         shape = tuple(map(int, np.frombuffer(content, f"{self.order}i4")))
-        name = self._content(_INT8).decode("latin-1").rstrip("\0")
+        name = self._name()
         if len(shape) < 2 or min(shape) < 0:
             raise ValueError(f"variable {name!r} has shape {shape}")
         return name, self._value(kind, shape, is_complex=bool(flags & _COMPLEX))
+
+    def _name(self) -> str:
+        kind, content = self._content(_INT8, _UTF8)
+        return content.decode(_ENCODINGS[kind]).rstrip("\0")
 
     def _value(self, kind: int, shape: tuple[int, ...], *, is_complex: bool) -> Any:
         if kind == _CELLS:
@@ -245,31 +261,50 @@ class _Reader:
         return cells.reshape(shape, order="F")
 
     def _sparse(self, shape: tuple[int, ...]) -> Any:
-        rows, starts, values = self._numbers(), self._numbers(), self._numbers()
+        rows, starts = self._numbers(), self._numbers()
         nnz = int(starts[-1])
+        values = self._sparse_values(nnz)
         if not 0 <= nnz <= min(len(rows), len(values)):
             raise ValueError(f"{nnz} entries are announced, {len(values)} are there")
         return csc_array((values[:nnz], rows[:nnz], starts), shape=shape)
 
+    def _sparse_values(self, nnz: int) -> Any:
+        """MATLAB writes truths as one byte each, and says that they are doubles."""
+        element = self._tag()
+        if element.length == nnz and np.dtype(_NUMBERS.get(element.kind, "u1")).itemsize > 1:
+            return self._bytes(element) != 0
+        return self._numbers_of(element)
+
     def _text(self, shape: tuple[int, ...]) -> Any:
-        """One text a row, as an array of texts."""
+        """One text a row, as an array of texts.
+
+        Text is more often a note than ids, so that what is wrong with it is no reason to refuse
+        the numbers beside it.
+        """
+        unread = Unread(shape, np.dtype(str))
         element = self._tag()
         if element.kind not in _ENCODINGS:
-            raise ValueError(f"text is of kind {element.kind}")
+            return unread
         encoding = _ENCODINGS[element.kind]
         if encoding in ("utf-16", "utf-32"):
             encoding += "-le" if self.order == "<" else "-be"
         check_fits(self.path, _LETTER_BYTES * element.length, "text")
-        letters = bytes(self._bytes(element)).decode(encoding)
-        if len(letters) != math.prod(shape):
-            raise ValueError(f"text of {len(letters)} letters has shape {shape}")
+        content = bytes(self._bytes(element))
+        try:
+            letters = content.decode(encoding)
+        except UnicodeDecodeError:
+            return unread
+        if len(letters) != math.prod(shape):  # the shape counts some letters twice, as UTF-16 does
+            return unread
         if not letters:
             return np.empty(0, dtype="U1")
         table = np.array(list(letters)).reshape(shape, order="F")
         return np.ascontiguousarray(table).view(f"U{shape[-1]}")[..., 0]
 
     def _numbers(self, expected: int | None = None) -> Any:
-        element = self._tag()
+        return self._numbers_of(self._tag(), expected)
+
+    def _numbers_of(self, element: _Element, expected: int | None = None) -> Any:
         if element.kind not in _NUMBERS:
             raise ValueError(f"numbers are of kind {element.kind}")
         dtype = np.dtype(self.order + _NUMBERS[element.kind])
@@ -278,14 +313,14 @@ class _Reader:
             raise ValueError(f"{element.length} bytes for {expected} numbers of type {dtype}")
         return self._bytes(element).view(dtype).astype(dtype.newbyteorder("="), copy=False)
 
-    def _content(self, kind: int, length: int | None = None) -> bytes:
-        """A small element, of the given kind and, if given, length."""
+    def _content(self, *kinds: int) -> tuple[int, bytes]:
+        """The kind, one of those given, and the bytes of a small element."""
         element = self._tag()
-        if element.kind != kind or length not in (None, element.length):
+        if element.kind not in kinds:
             raise ValueError(f"an element of kind {element.kind} and {element.length} bytes")
         content = self.source.read(element.length) if element.content is None else element.content
         self._pad(element)
-        return content
+        return element.kind, content
 
     def _bytes(self, element: _Element) -> Any:
         """A large element."""

@@ -88,9 +88,15 @@ def _refuse_vectors(path: Path, arrays: Sequence[Variable]) -> None:
     odd = list(dict.fromkeys(array.variable for array in arrays if not array.is_matrix))
     if not odd:
         return
-    first = next(array for array in arrays if array.variable == odd[0])
+    first = next(array for array in arrays if not array.is_matrix)
     good = list(dict.fromkeys(array.variable for array in arrays if array.variable not in odd))
     example = " ".join(f"{path}:{name}" for name in (good or odd)[:3])
+    if hasattr(first.value, "dtype") and first.value.dtype.kind == "c":
+        choice = f", or choose arrays with PATH:KEY, such as {example}" if good else ""
+        raise ValueError(
+            f"{path}: array {first.name!r} is complex ({_looks(first.value)}); "
+            f"expected real numbers{choice}"
+        )
     raise ValueError(
         f"{path}: {few(odd)} cannot be told from labels or notes ({_looks(first.value)}); "
         f"expected matrices, or choose arrays with PATH:KEY, such as {example}"
@@ -108,14 +114,15 @@ def _ids(path: Path, arrays: Sequence[Variable], name: str) -> tuple[str, ...]:
     check_keys(path, [name], [array.variable for array in arrays])
     parts = [array.value for array in arrays if array.variable == name]
     shape = parts[0].shape
-    if len(parts) == 1:
-        several = issparse(parts[0]) or isinstance(parts[0], Unread)
-        if several or sum(length > 1 for length in shape) > 1:
+    if len(parts) == 1 and not isinstance(parts[0], Unread):
+        if issparse(parts[0]) or sum(length > 1 for length in shape) > 1:
             raise ValueError(
                 f"{path}: ids {name!r} have shape {tuple(shape)}; expected one dimension"
             )
         check_fits(path, parts[0].size * NAME_BYTES, f"{parts[0].size:,} ids")
         parts = parts[0].ravel()
+    if any(isinstance(part, Unread) for part in parts):
+        raise ValueError(f"{path}: ids {name!r} cannot be read; expected numbers or text")
     values = [_text_of(part) for part in parts]  # or a cell array of numbers, taken apart
     for row, value in enumerate(values, start=1):
         if value in ("", "nan"):
