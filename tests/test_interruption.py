@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -16,7 +17,8 @@ import pytest
 from interrupting import DRAFTS, LIMIT, alive, any_draft, contents, small_disk, stop, until  # noqa: F401
 from test_cli import run
 
-from manyview import cli, cluster, datasets, load_model
+from manyview import _signals, cli, cluster, datasets, load_model
+from manyview.cli._terminal import activity
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads /proc")
 
@@ -493,3 +495,25 @@ def test_reproduce_on_a_full_disk(small_disk, folder, capsys):  # noqa: F811
     assert cli.main(words) == 0
     assert "2 cells, 2 of them from an earlier run, 0 failed" in capsys.readouterr().out
     assert not list(small_disk.folder.rglob(DRAFTS))
+
+
+def test_a_request_that_python_dropped_is_answered_at_the_next_step(monkeypatch):
+    class Deleted:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    monkeypatch.setattr(_signals, "_came", threading.Event())
+    before = {number: signal.getsignal(number) for number in _signals.STOPS}
+    try:
+        _signals.listen()
+        with activity() as show:
+            show("reading")
+            Deleted()  # Python says that it ignores the exception there, and goes on
+            with pytest.raises(KeyboardInterrupt):
+                show("writing")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert isinstance(unraisable[0].exc_value, KeyboardInterrupt)

@@ -338,8 +338,11 @@ def unfolding_chunk():
         dataset.id.write_direct_chunk((0, 0), b"".join([*pieces, unfolding.flush()]))
 
     _with_x(shape=(4, 3), chunks=(4, 3), compression="gzip")
-    with h5py.File("x.h5ad", "r+") as store:
-        change(store)
+    try:
+        with h5py.File("x.h5ad", "r+") as store:
+            change(store)
+    except OSError as error:
+        pytest.skip(f"this version of HDF5 doesn't write such a file: {error}")
     return "x.h5ad", "tables", "not a readable h5ad file"
 
 

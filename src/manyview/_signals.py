@@ -14,15 +14,31 @@ STOPS = tuple(
 )
 
 
+_came = threading.Event()
+
+
 def listen() -> None:
     """Take every request to stop for a Ctrl-C: nothing half-written, workers stopped."""
+    _came.clear()
     for number in STOPS:
-        if signal.getsignal(number) is signal.SIG_DFL:  # not where nohup made it be ignored
+        # not where nohup made it be ignored
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _interrupt)
 
 
 def _interrupt(*_: Any) -> None:
+    _came.set()
     raise KeyboardInterrupt
+
+
+def answer() -> None:
+    """Stop now if a request has come that went unanswered.
+
+    Python drops exceptions in what it calls by the way, as when an object is deleted: an
+    interruption that comes in such a moment is lost, unless somebody asks for it.
+    """
+    if _came.is_set():
+        raise KeyboardInterrupt
 
 
 def ignore() -> None:

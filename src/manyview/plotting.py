@@ -199,8 +199,10 @@ def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: A
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True))
     if len(lines) > 1:
-        # Given with their lines: names with a leading underscore are left out otherwise.
-        ax.legend(lines, list(map(_plain, view_names)), frameon=False)
+        # Named afterwards: matplotlib before 3.10 leaves out names with a leading underscore.
+        legend = ax.legend(lines, ["?"] * len(lines), frameon=False)
+        for text, name in zip(legend.get_texts(), view_names, strict=True):
+            text.set_text(_plain(name))
     return ax
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from manyview._signals import answer
+
 
 def fail(message: str) -> int:
     sys.stderr.write(f"manyview: error: {message}\n")
@@ -40,6 +42,7 @@ def progress() -> Iterator[Callable[[int, int, str], None]]:
         task = bar.add_task("starting", total=None)
 
         def show(done: int, total: int, what: str) -> None:
+            answer()
             bar.update(task, completed=done, total=total, description=what)
 
         yield show
@@ -53,6 +56,7 @@ class _Listener(logging.Handler):
         self._show = show
 
     def emit(self, record: logging.LogRecord) -> None:
+        answer()
         text = record.getMessage()
         if record.levelno >= logging.WARNING:
             warn(text)
@@ -77,6 +81,7 @@ def activity() -> Iterator[Callable[[str], None]]:
         task = bar.add_task("starting", total=None)
 
         def show(what: str) -> None:
+            answer()
             bar.update(task, description=what)
 
         listener = _Listener(show)

@@ -70,7 +70,7 @@ def figure_svg(draw: Callable[[Any], Any], width: float = 5.2, height: float = 3
         stream = io.StringIO()
         with warnings.catch_warnings():
             # The browser sets the text, in a font of its own: it need not be in matplotlib's.
-            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")
             figure.savefig(stream, format="svg", transparent=True, dpi=150, metadata=_NO_METADATA)
     svg = stream.getvalue()
     svg = svg[svg.index("<svg") :].replace(f": {_INK}", ": currentColor")
