@@ -220,7 +220,7 @@ def many_numbers():
 
 
 def many_letters():
-    return _mat(4, (2**15, 2**15), _element(16, b"a")), "tables", "letters"
+    return _mat(4, (2**15, 2**15), _element(16, b"a")), "tables", "cannot be told from labels"
 
 
 def sparse_mat_of_many_rows():
@@ -316,7 +316,7 @@ def many_names():
         del store["obs/_index"]
         store.create_dataset("obs/_index", (10**10,), h5py.string_dtype(), chunks=(1000,))
 
-    return _changed(change), "tables", f"names of rows {_MEMORY}"
+    return _changed(change), "tables", "chunks are declared, most of which are not there"
 
 
 def long_names():

@@ -146,7 +146,8 @@ def _write(path: Path, content: bytes | Callable[[IO[bytes]], None], meant: Path
 def _draft(home: Path) -> Iterator[Path]:
     """A folder for what is not ready yet; gone afterwards, unless it was renamed."""
     _remove_dead(home)
-    draft, lock = _draft_name(home), None
+    draft = _draft_name(home)
+    locks: list[int] = []
     try:
         while True:
             try:
@@ -155,18 +156,26 @@ def _draft(home: Path) -> Iterator[Path]:
                 error.filename = str(home)
                 raise
             lock = _lock(draft, wait=True)
+            if lock is not None:
+                locks.append(lock)
             if draft.is_dir():
                 break
-            if lock is not None:  # it was taken for a dead one before it was locked
-                os.close(lock)
-            draft = _draft_name(home)
+            draft = _draft_name(home)  # it was taken for a dead one before it was locked
         yield draft
     finally:
-        with undisturbed():
-            if not _any_in(draft / "old"):  # what could not be put back is not thrown away
-                shutil.rmtree(draft, ignore_errors=True)
-            if lock is not None:
-                os.close(lock)
+        try:
+            _remove(draft, locks)
+        except KeyboardInterrupt:  # it may have come just before requests were held back
+            _remove(draft, locks)
+            raise
+
+
+def _remove(draft: Path, locks: list[int]) -> None:
+    with undisturbed():
+        if not _any_in(draft / "old"):  # what could not be put back is not thrown away
+            shutil.rmtree(draft, ignore_errors=True)
+        while locks:
+            os.close(locks.pop())
 
 
 def _draft_name(home: Path) -> Path:
