@@ -12,6 +12,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 import numpy as np
 import pytest
+from interrupting import mounted_disk
 from scipy.sparse import csr_array
 
 from manyview._sparse import load_mat
@@ -88,6 +89,13 @@ def shared_data_or_none(request):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk that can be filled and made read-only."""
+    with mounted_disk(tmp_path / "disk") as disk:
+        yield disk
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 """Programs stopped at a moment of one's choice, and what they leave."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,12 +150,11 @@ class SmallDisk:
         subprocess.run(["mount", "-o", f"remount,{kind}", self.folder], check=True)
 
 
-@pytest.fixture
-def small_disk(tmp_path):
+@contextmanager
+def mounted_disk(folder):
     """4 MB of memory as a disk; only root may mount one."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("only root may mount a file system")
-    folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -163,3 +164,36 @@ def small_disk(tmp_path):
         yield SmallDisk(folder)
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def moments(seed, count):
+    """Spread over the whole, half of them in the last quarter."""
+    rng = random.Random(seed)
+    early = [rng.uniform(0, 0.75) for _ in range(count // 2)]
+    return early + [rng.uniform(0.75, 1.0) for _ in range(count - count // 2)]
+
+
+def check_polite(stopped, seconds, more=""):
+    """One line and the code of an interrupted program; whether it was not done before.
+
+    In the last moments, when all is written, nothing is there to be interrupted any more.
+    """
+    if stopped.returncode == 0:
+        assert stopped.stderr == ""
+        assert stopped.finished or stopped.later < seconds / 4, "the request was lost"
+        return False
+    # Where a Ctrl-C meets code that Python made from text, as of data classes, Python ends itself
+    # by the same signal, whoever heard it before. Shells show 130 for either.
+    assert stopped.returncode in (130, -signal.SIGINT), stopped
+    assert stopped.stderr in ("manyview: interrupted\n", f"manyview: interrupted{more}\n")
+    return True
+
+
+def fails_in_one_line(arguments, capsys, message):
+    from manyview import cli
+
+    capsys.readouterr()
+    assert cli.main([str(word) for word in arguments]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1

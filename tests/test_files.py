@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from interrupting import DRAFTS, small_disk  # noqa: F401 - a fixture
+from interrupting import DRAFTS
 
 from manyview._files import check_free, write_all, write_whole
 
@@ -232,7 +232,7 @@ def test_only_files_are_replaced(tmp_path):
     assert {entry.name for entry in tmp_path.iterdir()} == {"pipe", "folder", "target", "link"}
 
 
-def test_a_full_disk_names_the_file(small_disk):  # noqa: F811
+def test_a_full_disk_names_the_file(small_disk):
     files = {name: os.urandom(20_000) for name in "abcd"}
     folder = small_disk.folder / "out"
     for number, name in enumerate(files):

@@ -9,16 +9,25 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
 import pytest
-from interrupting import DRAFTS, LIMIT, alive, any_draft, contents, small_disk, stop, until  # noqa: F401
+from interrupting import (
+    DRAFTS,
+    LIMIT,
+    alive,
+    any_draft,
+    check_polite,
+    contents,
+    fails_in_one_line,
+    moments,
+    stop,
+    until,
+)
 from test_cli import run
 
-from manyview import _signals, cli, cluster, datasets, load_model
-from manyview.cli._terminal import activity
+from manyview import cli, cluster, datasets, load_model
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="reads /proc")
 
@@ -116,13 +125,6 @@ def kill_and_repeat(folder, words, undisturbed, force, moment, writing):
     return stopped, bool(drafts)
 
 
-def moments(seed, count):
-    """Spread over the whole, half of them in the last quarter."""
-    rng = random.Random(seed)
-    early = [rng.uniform(0, 0.75) for _ in range(count // 2)]
-    return early + [rng.uniform(0.75, 1.0) for _ in range(count - count // 2)]
-
-
 @pytest.mark.parametrize("force", [False, True])
 def test_killed_while_writing(words, folder, undisturbed, force):
     stopped, _ = kill_and_repeat(folder, words, undisturbed, force, 0.0, writing=True)
@@ -151,22 +153,6 @@ def test_killed_at_many_moments(words, folder, undisturbed):
     tries = until(20, attempt, undisturbed[1])
     LOG.info("cluster: 20 of %d killed in time, %d left a draft", tries, sum(drafts))
     assert sum(drafts) >= 5
-
-
-def check_polite(stopped, seconds, more=""):
-    """One line and the code of an interrupted program; whether it was not done before.
-
-    In the last moments, when all is written, nothing is there to be interrupted any more.
-    """
-    if stopped.returncode == 0:
-        assert stopped.stderr == ""
-        assert stopped.finished or stopped.later < seconds / 4, "the request was lost"
-        return False
-    # Where a Ctrl-C meets code that Python made from text, as of data classes, Python ends itself
-    # by the same signal, whoever heard it before. Shells show 130 for either.
-    assert stopped.returncode in (130, -signal.SIGINT), stopped
-    assert stopped.stderr in ("manyview: interrupted\n", f"manyview: interrupted{more}\n")
-    return True
 
 
 @pytest.mark.parametrize(
@@ -247,23 +233,6 @@ def test_interrupted_demo_leaves_nothing(folder, undisturbed):
         assert list(folder.iterdir()) == []
 
 
-@pytest.fixture
-def buffered(monkeypatch):
-    """As it is by default: what can't be written shows when the buffer is emptied."""
-    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
-
-
-@pytest.mark.parametrize("arguments", [["datasets"], ["--help"], ["cluster", "--help"]])
-def test_nobody_reads_the_output(arguments, buffered):
-    reading, writing = os.pipe()
-    os.close(reading)
-    command = [sys.executable, "-m", "manyview", *arguments]
-    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
-    os.close(writing)
-    assert done.stderr == ""
-    assert done.returncode == 1
-
-
 @pytest.mark.slow
 def test_nobody_reads_the_summary_of_a_clustering(words, folder, undisturbed):
     reading, writing = os.pipe()
@@ -275,34 +244,7 @@ def test_nobody_reads_the_summary_of_a_clustering(words, folder, undisturbed):
     check_whole(folder / "out", undisturbed[0])
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
-@pytest.mark.parametrize("arguments", [["datasets"], ["--version"]])
-def test_output_that_is_full(arguments, buffered):
-    command = [sys.executable, "-m", "manyview", *arguments]
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 2
-    assert done.stderr == "manyview: error: standard output: no space left on device\n"
-
-
-@pytest.mark.parametrize(("closed", "code"), [(">&-", 2), ("2>&-", 0), (">&- 2>&-", 2)])
-def test_closed_streams(closed, code):
-    command = f'"{sys.executable}" -m manyview datasets {closed}'
-    done = subprocess.run(command, shell=True, capture_output=True, text=True)
-    assert done.returncode == code
-    assert "Traceback" not in done.stderr
-    assert done.stderr.count("\n") == (closed == ">&-")
-
-
-def fails_in_one_line(arguments, capsys, message):
-    capsys.readouterr()
-    assert cli.main([str(word) for word in arguments]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
-
-
-def test_a_full_disk(words, folder, small_disk, undisturbed, capsys):  # noqa: F811
+def test_a_full_disk(words, folder, small_disk, undisturbed, capsys):
     """From the start, and in the middle of the largest file; new, and over an older output."""
     out = small_disk.folder / "out"
     words[words.index("--output") + 1] = str(out)
@@ -322,7 +264,7 @@ def test_a_full_disk(words, folder, small_disk, undisturbed, capsys):  # noqa: F
     check_whole(out, undisturbed[0])
 
 
-def test_a_full_disk_for_files_one_by_one(views, folder, small_disk, capsys):  # noqa: F811
+def test_a_full_disk_for_files_one_by_one(views, folder, small_disk, capsys):
     """`predict`, and what a result writes in Python."""
     result = cluster(views, 3)
     model, page, labels = (small_disk.folder / name for name in ("m.zip", "page.html", "l.csv"))
@@ -383,137 +325,3 @@ def test_a_folder_that_cannot_be_written(command, place, locked, capsys):
     before = contents(locked)
     fails_in_one_line([*command, *options], capsys, f"{locked}")
     assert contents(locked) == before
-
-
-REPRODUCE = ["reproduce", "--builtin", "--datasets", "moons", "--seeds", "1", "--output", "out"]
-REPRODUCE += ["--methods", "GBS", "average graph", "--processes"]
-SCORES = ["table1", "table2", "table3_arithmetic", "table3_geometric"]
-
-
-def scores_in(folder):
-    tables = {name: (folder / f"{name}.csv").read_bytes() for name in SCORES}
-    for path in (folder / "cells").glob("*.json"):
-        tables[path.name] = json.loads(path.read_text())["result"]["scores"]
-    return tables
-
-
-@pytest.fixture(scope="module")
-def reproduced(tmp_path_factory):
-    """The tables of a run that nothing disturbs, and the seconds it takes, by processes."""
-    found, seconds = [], {}
-    for processes in ("1", "2"):
-        folder = tmp_path_factory.mktemp("reproduced")
-        started = time.monotonic()
-        done = run(*REPRODUCE, processes, cwd=folder)
-        seconds[processes] = time.monotonic() - started
-        assert done.returncode == 0, done.stderr
-        found.append(scores_in(folder / "out"))
-    assert found[0] == found[1]
-    assert len(found[0]) == len(SCORES) + 4
-    return found[0], seconds
-
-
-def kill_reproduce_and_repeat(folder, reproduced, processes, group, **when):
-    """As for a clustering; returns whether it was killed in time, and how many cells it left."""
-    stopped = stop([*REPRODUCE, processes], signal.SIGKILL, group=group, cwd=folder, **when)
-    assert stopped.returncode == KILLED or (stopped.finished and stopped.returncode == 0)
-    assert alive(stopped.pid) == []  # workers see that they are alone
-    out = folder / "out"
-    cells = list(out.glob("cells/[!.]*"))
-    for path in cells:
-        assert json.loads(path.read_text())["result"]["scores"]
-    if (out / "report.html").exists():
-        assert scores_in(out) == reproduced[0]
-    done = run(*REPRODUCE, processes, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert f"4 cells, {len(cells)} of them from an earlier run, 0 failed" in done.stdout
-    assert scores_in(out) == reproduced[0]
-    assert not list(folder.rglob(DRAFTS))
-    return stopped, len(cells)
-
-
-@pytest.mark.slow
-def test_reproduce_killed_after_its_first_cell(folder, reproduced):
-    """The program alone: its workers end too."""
-    when = lambda: any(True for _ in folder.glob("out/cells/[!.]*"))  # noqa: E731
-    stopped, cells = kill_reproduce_and_repeat(folder, reproduced, "2", group=False, when=when)
-    assert stopped.returncode == KILLED
-    assert 1 <= cells <= 4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", ["1", "2"])
-def test_reproduce_killed_at_many_moments(folder, reproduced, processes):
-    """Ten each; every second time with all that it started."""
-    parts = moments(5, 10)
-
-    def attempt(number, seconds):
-        here = folder / str(number)
-        here.mkdir()
-        group, after = number % 2 == 0, parts[number % 10] * seconds
-        return kill_reproduce_and_repeat(here, reproduced, processes, group, after=after)[0]
-
-    tries = until(10, attempt, reproduced[1][processes])
-    LOG.info("reproduce --processes %s: 10 of %d killed in time", processes, tries)
-
-
-@pytest.mark.slow
-def test_reproduce_interrupted_at_many_moments(folder, reproduced):
-    """By Ctrl-C, which all processes of a terminal get, and politely: one line, no workers."""
-    rng = random.Random(6)
-
-    def attempt(number, seconds):
-        here = folder / str(number)
-        here.mkdir()
-        how = (signal.SIGINT, signal.SIGTERM)[number % 2]
-        after = rng.uniform(0.1, 1.0) * seconds
-        stopped = stop([*REPRODUCE, "2"], how, after=after, group=number % 4 < 2, cwd=here)
-        more = "; finished cells are kept, the same command goes on"
-        check_polite(stopped, reproduced[1]["2"], more)
-        assert alive(stopped.pid) == []
-        assert not list(here.rglob(DRAFTS))
-        for path in here.glob("out/cells/*"):
-            assert json.loads(path.read_text())["result"]["scores"]
-        return stopped
-
-    tries = until(8, attempt, reproduced[1]["2"])
-    LOG.info("reproduce: 8 of %d interrupted in time", tries)
-
-
-def test_reproduce_on_a_full_disk(small_disk, folder, capsys):  # noqa: F811
-    """When a cell can't be kept, the run ends; with space it goes on."""
-    words = [*REPRODUCE, "1", "--methods", "average graph"]
-    words[words.index("out")] = str(small_disk.folder / "out")
-    small_disk.leave(0)
-    fails_in_one_line(words, capsys, "moons--average_graph--stored.json: no space left on device")
-    assert not [path for path in small_disk.folder.glob("out/**/*") if path.is_file()]
-    small_disk.leave(12_288)  # for the cells, not for the tables
-    fails_in_one_line(words, capsys, "no space left on device")
-    files = [path for path in small_disk.folder.glob("out/**/*") if path.is_file()]
-    assert {path.parent.name for path in files} == {"cells"}
-    small_disk.free()
-    assert cli.main(words) == 0
-    assert "2 cells, 2 of them from an earlier run, 0 failed" in capsys.readouterr().out
-    assert not list(small_disk.folder.rglob(DRAFTS))
-
-
-def test_a_request_that_python_dropped_is_answered_at_the_next_step(monkeypatch):
-    class Deleted:
-        def __del__(self):
-            signal.raise_signal(signal.SIGTERM)
-
-    unraisable = []
-    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
-    monkeypatch.setattr(_signals, "_came", threading.Event())
-    before = {number: signal.getsignal(number) for number in _signals.STOPS}
-    try:
-        _signals.listen()
-        with activity() as show:
-            show("reading")
-            Deleted()  # Python says that it ignores the exception there, and goes on
-            with pytest.raises(KeyboardInterrupt):
-                show("writing")
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    assert isinstance(unraisable[0].exc_value, KeyboardInterrupt)

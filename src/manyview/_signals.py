@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,13 @@ def listen() -> None:
         # not where nohup made it be ignored
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _interrupt)
+    report = sys.unraisablehook
+
+    def report_others(dropped: Any) -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):  # those are answered later
+            report(dropped)
+
+    sys.unraisablehook = report_others
 
 
 def _interrupt(*_: Any) -> None:

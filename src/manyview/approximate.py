@@ -43,7 +43,7 @@ def _one_blas_thread() -> Any:
 
     Loaded here: a limit does not hold for a BLAS that is loaded later, and faiss has its own.
     """
-    import faiss  # noqa: F401
+    import faiss  # noqa: F401 (what counts is that its BLAS is there)
 
     return threadpool_limits(1, "blas")
 

@@ -181,9 +181,10 @@ class GraphClusterer(MultiViewClusterer):
     def _graph_of(self, views: Views, v: int, layout: Layout, run: Run) -> MadeGraph:
         """A view's graph over all rows; those of samples that it lacks have no edges."""
         matrix, name, n = views.matrices[v], views.names[v], views.n_samples
-        if views.samples_of(v) is None:
+        samples = views.samples_of(v)
+        if samples is None:
             return self._graph(self._rows(matrix[layout.samples], name), name, run)
-        own = np.flatnonzero(views.present[layout.samples, v])  # type: ignore[index]
+        own = np.flatnonzero(np.isin(layout.samples, samples))
         if len(own) < 3:  # nobody to be nearer to than to another
             return MadeGraph(csr_array((n, n)), None, None)
         made = self._graph(self._rows(matrix[layout.samples[own]], name), name, run)

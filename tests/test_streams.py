@@ -1,0 +1,70 @@
+"""Standard output and requests to stop that go astray."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from manyview import _signals
+from manyview.cli._terminal import activity
+
+
+@pytest.fixture
+def buffered(monkeypatch):
+    """As it is by default: what can't be written shows when the buffer is emptied."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+@pytest.mark.parametrize("arguments", [["datasets"], ["--help"], ["cluster", "--help"]])
+def test_nobody_reads_the_output(arguments, buffered):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "manyview", *arguments]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["datasets"], ["--version"]])
+def test_output_that_is_full(arguments, buffered):
+    command = [sys.executable, "-m", "manyview", *arguments]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "manyview: error: standard output: no space left on device\n"
+
+
+@pytest.mark.parametrize(("closed", "code"), [(">&-", 2), ("2>&-", 0), (">&- 2>&-", 2)])
+def test_closed_streams(closed, code):
+    command = f'"{sys.executable}" -m manyview datasets {closed}'
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == (closed == ">&-")
+
+
+def test_a_request_that_python_dropped_is_answered_at_the_next_step(monkeypatch):
+    class Deleted:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    monkeypatch.setattr(_signals, "_came", threading.Event())
+    before = {number: signal.getsignal(number) for number in _signals.STOPS}
+    try:
+        _signals.listen()
+        with activity() as show:
+            show("reading")
+            Deleted()  # Python ignores the exception there, and goes on
+            with pytest.raises(KeyboardInterrupt):
+                show("writing")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert unraisable == []  # nor does it show a traceback
