@@ -40,7 +40,7 @@ def test_filter_step_equals_its_twin(rng):
     diagonal, block, before = rng.random(40), rng.random((40, 8)), rng.random((40, 8))
     out = np.full((40, 8), np.nan)
     _kernels.filter_step(
-        G.indptr, G.indices, G.data.astype(np.float32), diagonal, block, before, 0.7, 0.2, out
+        G.indptr, G.indices, G.data.astype(np.float32), diagonal, 0, block, before, 0.7, 0.2, out
     )
     expected = 0.7 * (diagonal[:, None] * block - G.toarray() @ block) - 0.2 * before
     np.testing.assert_allclose(out, expected, atol=1e-13)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview import CIGMVC, GBS, datasets
-from manyview.graphs import stack_graphs
+from manyview.graphs import GraphStack, stack_graphs
 from manyview.methods import _fusion
 
 
@@ -126,7 +126,7 @@ def test_a_loop_that_cannot_recover_ends(monkeypatch, n_neighbors, lambda_init):
     with pytest.warns(ConvergenceWarning, match="too_many"):
         ended = clone(model).fit(data.views)
     assert ended.stop_reason_ == "too_many"
-    monkeypatch.setattr(_fusion, "pieces_of", lambda stack, A: 0)
+    monkeypatch.setattr(GraphStack, "n_pieces", lambda stack, parts: 0)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         went_on = clone(model).fit(data.views)
     assert min(entry.n_components for entry in went_on.history_[ended.n_iter_ :]) > 4

@@ -55,8 +55,9 @@ def test_synthetic_from_raw_views(name, method):
     assert model.converged_
 
 
-def unify_with_slip(indptr, indices, consistent, embedding, shares, _, pulls, out):
+def unify_with_slip(indptr, indices, first, consistent, embedding, shares, _, pulls, out):
     """The row update with the slip that the published program has; see oracle.py."""
+    assert first == 0
     out[:] = 0
     for i in range(len(indptr) - 1):
         own = np.arange(indptr[i], indptr[i + 1])

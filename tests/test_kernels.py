@@ -104,7 +104,7 @@ def test_sums_of_squares(problem, rng):
     np.testing.assert_allclose(misfits, expected, atol=1e-12)
     F = rng.standard_normal((40, 3))
     gaps = ((F[:, None] - F) ** 2).sum(axis=2)
-    variations = _kernels.row_variations(stack.indptr, stack.indices, U, F)
+    variations = _kernels.row_variations(stack.indptr, stack.indices, 0, U, F)
     np.testing.assert_allclose(variations, (dense(stack, U) * gaps).sum(axis=1), atol=1e-12)
     products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A)
     E = S - dense_A
@@ -123,7 +123,8 @@ def test_split_linear(problem, rng, updates):
     A = np.full_like(stack.weights, np.nan)  # all of it is written
     _kernels.split_linear(
         stack.indptr, stack.mirror, stack.weights, U,
-        np.linalg.solve(C, 2 * alpha), np.linalg.solve(C, B), updates == "published", A,
+        np.linalg.solve(C, 2 * alpha), np.linalg.solve(C, B), updates == "published",
+        U, stack.weights, A,
     )  # fmt: skip
     for v in range(3):
         np.testing.assert_allclose(dense(stack, A[v]), expected[v], atol=1e-13)

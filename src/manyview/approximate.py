@@ -23,13 +23,15 @@ from manyview._typing import FloatArray, IntArray
 TARGET_RECALL = 0.985
 #: The same for new samples: the nearest decide a vote, and what is missed are the last of them.
 VOTE_RECALL = 0.9
-_TRIALS = 300
+TRIALS = 300
 # However good the trial: so few samples are looked at in no time, and small graphs miss each edge.
 _LEAST_SAMPLES = 1024
+_LEAST_CELLS = 8
 _SPARE_CANDIDATES = 4
-_BLOCK = 8192
-# k-means needs only a rough idea of where the samples are.
-_POINTS_PER_CELL = 40
+#: Rows a call of the search.
+BLOCK = 8192
+#: k-means needs only a rough idea of where the samples are.
+POINTS_PER_CELL = 40
 _KMEANS_ROUNDS = 5
 
 
@@ -76,8 +78,8 @@ class CellIndex:
     def blocks(self, m: int) -> Any:
         """Yield samples and `m` or a few more candidates for each; -1 where there are none."""
         wanted = min(m + 1 + _SPARE_CANDIDATES, len(self.data))  # 1 for the sample itself
-        for start in range(0, len(self.order), _BLOCK):
-            some = self.order[start : start + _BLOCK]
+        for start in range(0, len(self.order), BLOCK):
+            some = self.order[start : start + BLOCK]
             with _one_blas_thread():
                 found = self.index.search(self.data[some], wanted)[1]
             yield some, found
@@ -89,8 +91,8 @@ class CellIndex:
         # Rows of the same cell one after the other, so that the search finds memory warm.
         order = np.argsort(self.index.quantizer.search(data, 1)[1][:, 0], kind="stable")
         found = np.empty((len(data), wanted), dtype=np.intp)
-        for start in range(0, len(data), _BLOCK):
-            some = order[start : start + _BLOCK]
+        for start in range(0, len(data), BLOCK):
+            some = order[start : start + BLOCK]
             with _one_blas_thread():
                 found[some] = self.index.search(data[some], wanted)[1]
         return found
@@ -110,16 +112,71 @@ def _built_index(data: FloatArray, m: int, seed: int, target_recall: float) -> C
     n, width = data.shape
     centre = data.mean(axis=0)
     centred = (data - centre).astype(np.float32)
-    n_cells = max(1, min(n, round(4 * n**0.5)))
-    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, n_cells)
-    index.cp.seed = seed % 2**31
-    index.cp.niter = _KMEANS_ROUNDS
-    index.cp.min_points_per_centroid = 1
-    index.cp.max_points_per_centroid = _POINTS_PER_CELL
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, n_cells_for(n))
+    _set_up(index.cp, seed)
     index.train(centred)
     index.add(centred)
     recall = _widen(index, centred, m, target_recall, np.random.default_rng(seed))
     return CellIndex(centred, centre, index, _cell_order(index, seed), recall)
+
+
+def n_cells_for(n: int) -> int:
+    return int(max(1, min(n, round(4 * n**0.5))))
+
+
+def least_probed(n: int, n_cells: int) -> int:
+    """Cells to look at, however good a trial."""
+    return max(_LEAST_CELLS, math.ceil(_LEAST_SAMPLES * n_cells / n))
+
+
+def _set_up(kmeans: Any, seed: int) -> None:
+    kmeans.seed = seed % 2**31
+    kmeans.niter = _KMEANS_ROUNDS
+    kmeans.min_points_per_centroid = 1
+    kmeans.max_points_per_centroid = POINTS_PER_CELL
+
+
+def cell_centres(sample: NDArray[np.float32], n_cells: int, seed: int) -> NDArray[np.float32]:
+    """Centres of at most so many cells, from a sample of the rows."""
+    import faiss
+
+    with _one_blas_thread():
+        width = sample.shape[1]
+        index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, min(n_cells, len(sample)))
+        _set_up(index.cp, seed)
+        index.train(sample)
+        return np.asarray(index.quantizer.reconstruct_n(0, index.nlist))
+
+
+def nearest_cells(centres: NDArray[np.float32], rows: NDArray[np.float32], count: int) -> IntArray:
+    """The numbers of the cells nearest to each row."""
+    import faiss
+
+    flat = faiss.IndexFlatL2(centres.shape[1])
+    with _one_blas_thread():
+        flat.add(centres)
+        return np.asarray(flat.search(rows, count)[1])
+
+
+def cell_index(centres: NDArray[np.float32], rows: NDArray[np.float32]) -> Any:
+    """Rows in cells that are known already; those of other rows stay empty."""
+    import faiss
+
+    width = centres.shape[1]
+    flat = faiss.IndexFlatL2(width)
+    with _one_blas_thread():
+        flat.add(centres)
+        index = faiss.IndexIVFFlat(flat, width, len(centres))
+        index.add(rows)
+    return index
+
+
+def search_cells(index: Any, rows: NDArray[np.float32], m: int, n_probed: int) -> IntArray:
+    """`m` others, or a few more, near each row in the cells nearest to it; -1 where fewer are."""
+    index.nprobe = n_probed
+    with _one_blas_thread():
+        found = index.search(rows, min(m + 1 + _SPARE_CANDIDATES, index.ntotal))[1]
+    return np.asarray(found)
 
 
 def _widen(
@@ -130,11 +187,12 @@ def _widen(
 
     n = len(data)
     careful = target_recall >= TARGET_RECALL
-    n_trials, least_cells, least = (_TRIALS, 8, _LEAST_SAMPLES) if careful else (100, 4, m)
+    n_trials = TRIALS if careful else 100
     trial = data[rng.choice(n, min(n_trials, n), replace=False)]
     wanted = min(m + 1, n)
     farthest = faiss.knn(trial, data, wanted)[0][:, -1:] * (1 + 1e-5)
-    index.nprobe = min(max(least_cells, math.ceil(least * index.nlist / n)), index.nlist)
+    least = least_probed(n, index.nlist) if careful else max(4, math.ceil(m * index.nlist / n))
+    index.nprobe = min(least, index.nlist)
     while True:
         found = index.search(trial, wanted)[0]
         # The sample itself is always found and does not count.
@@ -145,20 +203,27 @@ def _widen(
 
 
 def _cell_order(index: Any, seed: int) -> IntArray:
-    """Samples cell by cell, the cells in groups of neighbouring ones."""
+    """Samples cell by cell, near cells near each other."""
     import faiss
 
     cells = index.invlists
-    centres = index.quantizer.reconstruct_n(0, index.nlist)
-    groups = faiss.Kmeans(
-        centres.shape[1], max(1, round(index.nlist**0.5)), seed=seed % 2**31,
-        min_points_per_centroid=1,
-    )  # fmt: skip
-    groups.train(centres)
-    group = groups.index.search(centres, 1)[1][:, 0]
     members = [
         faiss.rev_swig_ptr(cells.get_ids(cell), cells.list_size(cell)).copy()
-        for cell in np.argsort(group, kind="stable").tolist()
+        for cell in order_of_cells(index.quantizer.reconstruct_n(0, index.nlist), seed).tolist()
         if cells.list_size(cell)
     ]
     return np.concatenate(members)
+
+
+def order_of_cells(centres: NDArray[np.float32], seed: int) -> IntArray:
+    """Cells in groups of neighbouring ones."""
+    import faiss
+
+    with _one_blas_thread():
+        groups = faiss.Kmeans(
+            centres.shape[1], max(1, round(len(centres) ** 0.5)), seed=seed % 2**31,
+            min_points_per_centroid=1,
+        )  # fmt: skip
+        groups.train(centres)
+        group = groups.index.search(centres, 1)[1][:, 0]
+    return np.argsort(group, kind="stable")

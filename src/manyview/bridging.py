@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,18 @@ def closest_bridges(
         scales = [
             float(norm[has].mean()) or 1.0 for norm, has in zip(norms, present.T, strict=True)
         ]
+
+    def look(seekers: IntArray, pieces: IntArray) -> tuple[FloatArray, IntArray]:
+        return _nearest_outside(seekers, pieces, views, norms, scales, present)
+
+    return bridges_by(pieces, look)
+
+
+def bridges_by(
+    pieces: IntArray, look: Callable[[IntArray, IntArray], tuple[FloatArray, IntArray]]
+) -> Bridges:
+    """The same where `look` tells, for some samples and the pieces so far, how far the nearest
+    sample of another piece is, and which."""
     pairs: list[tuple[int, int]] = []
     gaps: list[float] = []
     while pieces.max() > 0:
@@ -60,7 +72,7 @@ def closest_bridges(
         # others reach for it, and what is not searched from there is most of the work.
         sizes = np.bincount(pieces)
         seekers = np.flatnonzero(pieces != sizes.argmax())
-        gap, partner = _nearest_outside(seekers, pieces, views, norms, scales, present)
+        gap, partner = look(seekers, pieces)
         if not np.isfinite(gap).all():
             _check_reachable(seekers, gap, pieces)
         order = np.lexsort((partner, gap, pieces[seekers]))
@@ -76,19 +88,20 @@ def closest_bridges(
     return Bridges(np.array(pairs, dtype=np.intp).reshape(-1, 2), np.array(gaps))
 
 
-def add_bridges(graph: csr_array, bridges: Bridges) -> csr_array:
-    """Add each bridge, both ways, to a graph whose rows are then scaled to sum 1.
+def add_bridges(graph: csr_array, bridges: Bridges, first: int = 0) -> csr_array:
+    """Add each bridge, both ways, to rows of a graph, from `first` on, and scale them to sum 1.
 
     A bridge weighs at most as much as the mean neighbour of its row, and less the longer it is, so
     that the longest are the first to be cut.
     """
     if len(bridges.pairs) == 0:
         return graph
-    n = graph.shape[0]
     i, j = np.concatenate([bridges.pairs, bridges.pairs[:, ::-1]]).T
-    strength = 1.0 / (1.0 + bridges.gaps / (bridges.gaps.mean() or 1.0))
-    weight = np.tile(strength, 2) / np.maximum(np.diff(graph.indptr), 1)[i]
-    bridged = csr_array(graph + csr_array((weight, (i, j)), shape=(n, n)))
+    strength = np.tile(1.0 / (1.0 + bridges.gaps / (bridges.gaps.mean() or 1.0)), 2)
+    own = (i >= first) & (i < first + graph.shape[0])
+    i, j, strength = i[own] - first, j[own], strength[own]
+    weight = strength / np.maximum(np.diff(graph.indptr), 1)[i]
+    bridged = csr_array(graph + csr_array((weight, (i, j)), shape=graph.shape))
     sums = bridged.sum(axis=1)
     bridged.data /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(bridged.indptr))
     bridged.sort_indices()

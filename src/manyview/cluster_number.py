@@ -75,7 +75,13 @@ def from_graphs(
     graphs: Sequence[csr_array], rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
 ) -> ClusterNumber:
     """Suggest a number of clusters from the graphs of the views, rows summing to 1 or 0."""
-    stack = stack_graphs(graphs)
+    return from_stack(stack_graphs(graphs), rng, max_clusters)
+
+
+def from_stack(
+    stack: Any, rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
+) -> ClusterNumber:
+    """The same for graphs that lie on one pattern, wherever that is."""
     n = stack.n_samples
     if n < 3:
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")

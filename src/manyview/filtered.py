@@ -10,8 +10,9 @@ is accepted is measured in double precision.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eigh, eigvalsh
@@ -47,48 +48,87 @@ _MAX_SKEW: dict[type, float] = {np.float32: 1e5, np.float64: 1e10}
 
 
 @dataclass(frozen=True)
+class Step:
+    """One of the steps of a filter: factor (H - shift) block - back before."""
+
+    shift: float
+    factor: float
+    back: float
+
+
+#: H block.
+PRODUCT = Step(shift=0.0, factor=1.0, back=0.0)
+
+
+def chebyshev_steps(degree: int, edge: float, bound: float) -> Iterator[Step]:
+    """The steps to p(H) block, p a Chebyshev polynomial with p(0) = 1, small from `edge` on."""
+    centre, radius = (bound + edge) / 2, (bound - edge) / 2
+    scale = -radius / centre
+    turn = 2 / scale
+    yield Step(shift=centre, factor=scale / radius, back=0.0)
+    for _ in range(degree - 1):
+        next_scale = 1 / (turn - scale)
+        yield Step(shift=centre, factor=2 * next_scale / radius, back=scale * next_scale)
+        scale = next_scale
+
+
+class Symmetric(Protocol):
+    """A symmetric matrix H as its lowest eigenvectors are looked for: by products with blocks."""
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def bound(self) -> float:
+        """No eigenvalue lies above it, and none below 0."""
+
+    def times(self, block: FloatArray) -> FloatArray:
+        """H block, in double precision."""
+
+    def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
+        """p(H) block, p as in `chebyshev_steps`."""
+
+
+@dataclass(frozen=True)
 class Operator:
-    """H = diag(diagonal) - links, symmetric, eigenvalues between 0 and `bound`."""
+    """H = diag(diagonal) - links, symmetric, eigenvalues between 0 and `bound`; or rows of it."""
 
     diagonal: FloatArray
     links: csr_array
     bound: float
+    first: int = 0
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.links.shape[1])
 
     def times(self, block: FloatArray) -> FloatArray:
-        """H block, in double precision."""
         block = cache_aligned(block, np.float64)
         out = np.empty_like(block)
-        self._step(block, block, out, shift=0.0, factor=1.0, back=0.0)
+        self.step(PRODUCT, block, block, out)
         return out
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
-        """p(H) block, p a Chebyshev polynomial with p(0) = 1, small from `edge` to `bound`."""
-        centre, radius = (self.bound + edge) / 2, (self.bound - edge) / 2
-        scale = -radius / centre
-        turn = 2 / scale
-        before = cache_aligned(block, precision)
-        now, after = cache_aligned(block, precision), cache_aligned(block, precision)
-        self._step(before, before, now, shift=centre, factor=scale / radius, back=0.0)
-        for _ in range(degree - 1):
-            next_scale = 1 / (turn - scale)
-            factor, back = 2 * next_scale / radius, scale * next_scale
-            self._step(now, before, after, shift=centre, factor=factor, back=back)
-            before, now, after = now, after, before
-            scale = next_scale
+        before = now = cache_aligned(block, precision)
+        spare = [cache_aligned(block, precision), cache_aligned(block, precision)]
+        for step in chebyshev_steps(degree, edge, self.bound):
+            after = spare.pop()
+            self.step(step, now, before, after)
+            if before is not now:
+                spare.append(before)
+            before, now = now, after
         return np.asarray(now, dtype=np.float64)
 
-    def _step(
-        self, block: Any, before: Any, out: Any, *, shift: float, factor: float, back: float
-    ) -> None:
-        """factor (H - shift) block - back before, in the precision of the block."""
+    def step(self, step: Step, block: Any, before: Any, out: Any) -> None:
+        """Write a step, in the precision of the block; it has all rows, the others have these."""
         from manyview import _kernels
 
         kind = block.dtype.type
-        diagonal: Any = (self.diagonal - shift).astype(kind)
+        diagonal: Any = (self.diagonal - step.shift).astype(kind)
         links = self.links
         _kernels.filter_step(
-            links.indptr, links.indices, links.data, diagonal, block, before,
-            kind(factor), kind(back), out,
+            links.indptr, links.indices, links.data, diagonal, self.first, block, before,
+            kind(step.factor), kind(step.back), out,
         )  # fmt: skip
 
 
@@ -156,7 +196,7 @@ def cache_aligned(block: Any, kind: type) -> Any:
 
 
 def lowest_eigenpairs(
-    operator: Operator,
+    operator: Symmetric,
     wanted: int,
     null: NullSpace | None,
     start: LowEnd | None,
@@ -173,7 +213,7 @@ def lowest_eigenpairs(
 
 
 def _iterate(
-    operator: Operator,
+    operator: Symmetric,
     wanted: int,
     null: NullSpace | None,
     start: LowEnd | None,
@@ -181,7 +221,7 @@ def _iterate(
     tolerance: float,
     max_products: int,
 ) -> LowEnd:
-    n, bound = len(operator.diagonal), operator.bound
+    n, bound = operator.n_samples, operator.bound
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf

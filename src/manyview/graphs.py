@@ -12,7 +12,16 @@ from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.neighbors import TIE, Neighbors
+from manyview.row_block import (
+    RowBlock,
+    SplitRule,
+    aligned_weights,
+    gathered,
+    starts,
+    united_pattern,
+)
 from manyview.scaling import Rows
+from manyview.spectral import count_components
 
 WEIGHTINGS = ("adaptive", "binary", "cosine", "heat")
 
@@ -32,20 +41,60 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
         between neighbours in the view.
     sq_norms : squared norms of the samples' rows
     """
-    nearest, boundary = near.sq_distances[:, :-1], near.sq_distances[:, -1:]
     columns = near.indices[:, :-1].astype(np.int32)
-    gain = boundary - nearest
+    pairs = None if weighting == "adaptive" else (sq_norms[:, None], sq_norms[columns])
+    scale = 1.0
+    if weighting == "heat":
+        near_enough = np.sort(counted_distances(near.sq_distances))
+        scale = float(near_enough.mean()) if len(near_enough) else 1.0
+    weights = neighbor_weights(near.sq_distances, weighting, pairs, scale)
+    return graph_of_neighbors(columns, weights, len(columns))
+
+
+def counted_distances(sq_distances: FloatArray) -> FloatArray:
+    """Squared distances of the neighbours that count, from those of k + 1."""
+    return sq_distances[:, :-1][_gain(sq_distances) > 0]
+
+
+def _gain(sq_distances: FloatArray) -> FloatArray:
+    """How much closer than the last neighbour the others are; 0 for those tied with it."""
+    boundary = sq_distances[:, -1:]
+    gain = boundary - sq_distances[:, :-1]
     gain[gain <= TIE * boundary] = 0.0
-    if weighting == "adaptive":
-        weights = gain
-    else:
-        pairs = sq_norms[:, None] * sq_norms[columns]
-        products = (sq_norms[:, None] + sq_norms[columns] - nearest) / 2
-        scale = np.sort(nearest[gain > 0]).mean() if (gain > 0).any() else 1.0
-        weights = np.where(gain > 0, _weigh(weighting, nearest, products, pairs, scale), 0.0)
+    return np.asarray(gain)
+
+
+def neighbor_weights(
+    sq_distances: FloatArray,
+    weighting: str,
+    sq_norm_pairs: tuple[FloatArray, FloatArray] | None,
+    scale: float,
+) -> FloatArray:
+    """(n, k): weights of the k nearest neighbours, before rows are scaled to sum 1.
+
+    Parameters
+    ----------
+    sq_distances : array of shape (n, k + 1)
+    sq_norm_pairs : squared norms of the samples (n, 1) and of their neighbours (n, k); "adaptive"
+        weights need none
+    scale : the mean of `counted_distances` over the view, for "heat"
+    """
+    gain = _gain(sq_distances)
+    if weighting == "adaptive" or sq_norm_pairs is None:
+        return gain
+    own, theirs = sq_norm_pairs
+    nearest = sq_distances[:, :-1]
+    products = (own + theirs - nearest) / 2
+    weights = _weigh(weighting, nearest, products, own * theirs, scale)
+    return np.where(gain > 0, weights, 0.0)
+
+
+def graph_of_neighbors(columns: IntArray, weights: FloatArray, n_samples: int) -> csr_array:
+    """Rows of a graph from neighbours (n, k); they sum to 1 or are empty."""
     n, k = columns.shape
-    starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
-    return _rows_to_one(csr_array((weights.ravel(), columns.ravel(), starts), shape=(n, n)))
+    row_starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
+    graph = csr_array((weights.ravel(), columns.ravel(), row_starts), shape=(n, n_samples))
+    return _rows_to_one(graph)
 
 
 def complete_graph(rows: Rows, weighting: str) -> csr_array:
@@ -68,7 +117,7 @@ def spread_graph(graph: csr_array, own: IntArray, n: int) -> csr_array:
     lengths = np.zeros(n, dtype=np.int64)
     lengths[own] = np.diff(graph.indptr)
     columns = own.astype(graph.indices.dtype)[graph.indices]
-    return csr_array((graph.data, columns, _starts(lengths)), shape=(n, n))
+    return csr_array((graph.data, columns, starts(lengths)), shape=(n, n))
 
 
 def given_graph(matrix: FloatArray | csr_array, order: IntArray) -> csr_array:
@@ -106,63 +155,30 @@ def _rows_to_one(graph: csr_array, only_above: float = 0.0) -> csr_array:
     return graph
 
 
-@dataclass(frozen=True)
-class GraphStack:
-    """The graphs of V views on one sparse pattern, the union of theirs.
+@dataclass(frozen=True, kw_only=True)
+class GraphStack(RowBlock):
+    """The graphs of V views on one sparse pattern, all of their rows.
+
+    What comes in at a row went out at another of them: `arrived` values are the values themselves.
 
     Attributes
     ----------
-    indptr, indices : the pattern as CSR, columns sorted
-    mirror : integer array of shape (nnz,)
-        The place of (j, i) for the entry (i, j), or -1 where the pattern has none.
-    weights : array of shape (V, nnz)
-        The S_v of the paper; 0 where another view has an edge and this one has not. In Fortran
-        order.
-    into : the pattern as CSC
-        Column starts, rows, and the place of each entry in the CSR pattern.
     order : integer array of shape (n_samples,), optional
         The sample in each row; None for the samples' own order.
     present : boolean array of shape (n_samples, V), optional
         Whether the view has the sample of that row; None where all have all.
     """
 
-    indptr: IntArray
-    indices: IntArray
-    mirror: IntArray
-    weights: FloatArray
-    into: tuple[IntArray, IntArray, IntArray]
     order: IntArray | None = None
     present: BoolArray | None = None
 
-    @property
-    def n_samples(self) -> int:
-        return len(self.indptr) - 1
-
-    def over_samples(self, rows: FloatArray) -> FloatArray:
-        """Sums of (n_samples, V) over the samples. A view that lacks some is not to gain or lose
-        by that: the sum over those it has counts for all."""
-        if self.present is None:
-            return np.asarray(rows.sum(axis=0))
-        counts = self.present.sum(axis=0)
-        return np.asarray((rows * self.present).sum(axis=0) * (self.n_samples / counts))
-
-    def row_sums(self, values: FloatArray) -> FloatArray:
-        return np.asarray(self._on_pattern(values).sum(axis=1))
-
-    def mean(self) -> FloatArray:
-        """The mean of the views' graphs, rows scaled to sum 1."""
-        mean: FloatArray = self.weights.mean(axis=0)
-        sums = self.row_sums(mean)
-        mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(self.indptr))
-        return mean
-
     def transposed(self, values: FloatArray) -> FloatArray:
         """The value of (j, i) at the place of (i, j)."""
-        return _gathered(values, self.mirror)
+        return gathered(values, self.mirror)
 
     def matrix(self, values: FloatArray) -> csr_array:
         """Values on the pattern as a matrix between samples, without stored zeros."""
-        graph = self._on_pattern(np.ascontiguousarray(values))
+        graph = self.on_pattern(np.ascontiguousarray(values))
         if self.order is not None:
             return reordered(graph, np.argsort(self.order))
         graph = graph.copy()
@@ -173,10 +189,9 @@ class GraphStack:
         """One entry a row -> one entry a sample."""
         return rows if self.order is None else rows[np.argsort(self.order)]
 
-    def speaks(self) -> BoolArray:
-        """(n_samples, V): whether the view has any edge from that sample."""
-        rows = [self.row_sums(np.ascontiguousarray(view)) > 0 for view in self.weights]
-        return np.array(rows).T
+    def parts(self) -> FloatArray:
+        """The consistent parts to begin with: all of it."""
+        return self.weights
 
     def unify(
         self,
@@ -186,33 +201,29 @@ class GraphStack:
         pulls: float | FloatArray,
         row_factors: float | FloatArray = 1.0,
     ) -> FloatArray:
-        """One graph from parts (V, nnz): each row the projection of factor_i sum_v shares_v a_v,i
-        - pull_i ||f_i - f_j||^2 on the simplex."""
-        from manyview import _kernels
-
+        """One graph from parts (V, nnz), as `unify_rows` says."""
         factors = np.broadcast_to(row_factors, self.n_samples).astype(np.float64)
         pulls = np.broadcast_to(pulls, self.n_samples).astype(np.float64)
-        # numpy's memory comes in large pages, numba's does not; edges are looked up everywhere.
-        U = np.empty(len(self.indices))
-        _kernels.unify(self.indptr, self.indices, parts, F, shares, factors, pulls, U)
-        return U
+        return self.unify_rows(parts, F, shares, pulls, factors)
 
     def symmetric(self, values: FloatArray, kind: type = np.float64) -> csr_array:
         """(U + U') / 2 for U with the given values, without stored zeros, rows as they lie here."""
-        from manyview import _kernels
+        return self.symmetric_rows(values, values, kind)
 
-        into_indptr, into_rows, into_places = self.into
-        incoming = _gathered(values, into_places)
-        pattern = (self.indptr, self.indices, values, into_indptr, into_rows, incoming)
-        indptr = _starts(_kernels.symmetric_row_lengths(*pattern))
-        indices = np.empty(indptr[-1], dtype=indptr.dtype)
-        data: Any = np.empty(len(indices), dtype=kind)
-        _kernels.fill_symmetric(*pattern, indptr, indices, data)
-        return csr_array((data, indices, indptr), shape=(self.n_samples, self.n_samples))
+    def split(self, U: FloatArray, parts: FloatArray, rule: SplitRule) -> FloatArray:
+        """The consistent parts, written over those of the round before, unless that are the
+        stack's own weights."""
+        if parts is self.weights:
+            parts = parts.copy(order="F")
+        self.split_rows(U, U, rule, parts)
+        return parts
 
-    def _on_pattern(self, values: FloatArray) -> csr_array:
-        shape = (self.n_samples, self.n_samples)
-        return csr_array((values, self.indices, self.indptr), shape=shape)
+    def starting_row_misfits(self, U: FloatArray) -> FloatArray:
+        return self.starting_misfits(U, U)
+
+    def n_pieces(self, parts: FloatArray) -> int:
+        """Connected components of all that the parts still have."""
+        return count_components(self.symmetric(parts.max(axis=0)))
 
 
 def stack_graphs(
@@ -230,34 +241,25 @@ def stack_graphs(
     if order is not None:
         graphs = [reordered(graph, order) for graph in graphs]
         present = None if present is None else present[order]
-    indptr, indices = graphs[0].indptr, graphs[0].indices
-    for graph in graphs[1:]:
-        both = (indptr, indices, graph.indptr, graph.indices)
-        indptr = _starts(_kernels.merged_row_lengths(*both))
-        indices = np.empty(indptr[-1], dtype=indptr.dtype)
-        _kernels.merge_columns(*both, indptr, indices)
-    indptr, indices = _same_type(indptr, indices)
-    # One entry's weights in all views lie side by side: that is how they are visited.
-    weights = np.zeros((len(graphs), len(indices)), order="F")
-    for view, graph in zip(weights, graphs, strict=True):
-        own = _same_type(graph.indptr, graph.indices)
-        _kernels.align_weights(indptr, indices, *own, graph.data, view)
+    indptr, indices = united_pattern(graphs)
+    weights = aligned_weights(indptr, indices, graphs)
     n = len(indptr) - 1
     places = np.arange(len(indices), dtype=indices.dtype)
     columns = csr_array((places, indices, indptr), shape=(n, n)).tocsc()
     mirror = np.empty_like(indices)
     _kernels.find_mirrors(indptr, indices, mirror)
-    into = (columns.indptr, columns.indices, columns.data)
-    return GraphStack(indptr, indices, mirror, weights, into, order, present)
-
-
-def _gathered(values: FloatArray, places: IntArray) -> FloatArray:
-    """values[places], 0 where the place is negative."""
-    from manyview import _kernels
-
-    out = np.empty_like(values)
-    _kernels.gather(values, places, out)
-    return out
+    return GraphStack(
+        n_samples=n,
+        first=0,
+        indptr=indptr,
+        indices=indices,
+        weights=weights,
+        mirror=mirror,
+        into=(columns.indptr, columns.indices, columns.data),
+        weights_there=weights,
+        order=order,
+        present=present,
+    )
 
 
 def reordered(graph: csr_array, order: IntArray) -> csr_array:
@@ -266,20 +268,8 @@ def reordered(graph: csr_array, order: IntArray) -> csr_array:
 
     number = np.empty(len(order), dtype=graph.indices.dtype)
     number[order] = np.arange(len(order))
-    indptr = _starts(_kernels.count_nonzero(graph.indptr, graph.data)[order])
+    indptr = starts(_kernels.count_nonzero(graph.indptr, graph.data)[order])
     indices = np.empty(indptr[-1], dtype=graph.indices.dtype)
     data = np.empty(len(indices))
     _kernels.permute(graph.indptr, graph.indices, graph.data, order, number, indptr, indices, data)
     return csr_array((data, indices, indptr), shape=graph.shape)
-
-
-def _starts(lengths: IntArray) -> IntArray:
-    """Row starts from row lengths, in the narrowest type that holds them."""
-    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts.astype(np.int32) if starts[-1] < 2**31 else starts
-
-
-def _same_type(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:
-    dtype = np.int32 if len(indices) < 2**31 else np.int64
-    return indptr.astype(dtype, copy=False), indices.astype(dtype, copy=False)

@@ -6,6 +6,7 @@ views in another order, are the same work bit by bit, and what comes of it is th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from manyview._typing import IntArray, Matrix
+from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.views import Views
 
 # Stands for a row that a view lacks: no row of zeros, which is 0.
@@ -57,15 +58,20 @@ class Layout:
 
 def content_layout(views: Views, *, between_samples: bool = False) -> Layout:
     """The layout of views; those `between_samples` have a column a sample, not a feature."""
+    digests = [row_digests(matrix, not between_samples) for matrix in views.matrices]
+    return layout_of(digests, views.present)
+
+
+def layout_of(digests: Sequence[NDArray[np.uint64]], present: BoolArray | None) -> Layout:
+    """The layout of views whose rows are told by `row_digests`; absent rows are written over."""
     from manyview import _kernels
 
-    digests = [row_digests(matrix, not between_samples) for matrix in views.matrices]
-    if views.present is not None:
-        for rows, has in zip(digests, views.present.T, strict=True):
+    if present is not None:
+        for rows, has in zip(digests, present.T, strict=True):
             rows[~has] = _ABSENT
     wholes = [int(_kernels.mixed(rows).sum(dtype=np.uint64)) for rows in digests]
     places = np.array(sorted(range(len(wholes)), key=wholes.__getitem__))
-    keys = np.zeros(views.n_samples, dtype=np.uint64)
+    keys = np.zeros(len(digests[0]), dtype=np.uint64)
     for v in places:
         keys = _kernels.mixed(keys + digests[v])
     digest = int(_kernels.mixed(keys).sum(dtype=np.uint64))

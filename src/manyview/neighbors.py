@@ -124,12 +124,40 @@ def nearest_known(
         candidates = _nearest_sparse(rows, proposed, n_known, n_known)
     else:
         candidates = _dense_known(rows.data, n_known, m, search, seed)
+    return exact_distances(rows, new, candidates, m)
+
+
+def exact_distances(
+    rows: Rows, targets: IntArray, candidates: IntArray, m: int
+) -> tuple[IntArray, FloatArray]:
+    """The `m` nearest of each target's candidates, nearest first, with their squared distances.
+
+    Negative candidates are none, and infinitely far.
+    """
     candidates.sort(axis=1)
     none = candidates < 0
     candidates[none] = 0
-    distances = _distances(rows, rows.sq_norms(), new, candidates)
+    distances = _distances(rows, rows.sq_norms(), targets, candidates)
     distances[none] = np.inf
     return _keep_nearest(candidates, distances, m)
+
+
+def nearest_elsewhere(
+    rows: DenseRows | SparseRows, n_known: int, m: int
+) -> tuple[IntArray, FloatArray]:
+    """As `nearest_known`, and as exact as `nearest` where inner products can't tell rows apart."""
+    m = min(m, n_known)
+    proposed = min(m + _SPARE_CANDIDATES, n_known)
+    indices, distances = nearest_known(rows, n_known, proposed, "exact", 0)
+    indices, distances = indices[:, :m].copy(), distances[:, :m].copy()
+    if proposed < n_known:
+        sizes = rows.sq_norms()
+        if isinstance(rows, DenseRows):
+            sizes = DenseRows(rows.data - rows.data[:n_known].mean(axis=0)).sq_norms()
+        last = distances[:, -1]
+        blurred = np.flatnonzero((last > 0) & (last <= _BLUR * sizes[n_known:]))
+        _search_again(rows, blurred, indices, distances, n_known)
+    return indices, distances
 
 
 def _dense_known(data: FloatArray, n_known: int, m: int, search: str, seed: int) -> IntArray:
@@ -160,11 +188,14 @@ def _exact_known(known: FloatArray, new: FloatArray, m: int) -> IntArray:
 
 
 def _choose(rows: Rows, search: str) -> tuple[str, str]:
+    return choose_search(rows.n_samples, isinstance(rows, DenseRows), search)
+
+
+def choose_search(n: int, dense: bool, search: str) -> tuple[str, str]:
     """Which search, and why."""
-    n = rows.n_samples
     if search == "exact":
         return "exact", "as asked for"
-    if not isinstance(rows, DenseRows):
+    if not dense:
         return "exact", "sparse features"
     if search == "approximate":
         if not approximate.is_available():
@@ -293,16 +324,27 @@ def _keep_nearest(
     return np.take_along_axis(candidates, order, 1), np.take_along_axis(distances, order, 1)
 
 
-def _search_again(rows: Rows, targets: IntArray, indices: IntArray, distances: FloatArray) -> None:
+def _search_again(
+    rows: Rows,
+    targets: IntArray,
+    indices: IntArray,
+    distances: FloatArray,
+    n_known: int | None = None,
+) -> None:
     """Replace the neighbours of `targets` by a search through all samples, by differences.
 
-    Needed where even the last neighbour is closer than the rounding error of inner products.
+    Needed where even the last neighbour is closer than the rounding error of inner products. With
+    `n_known` given it goes through the first so many rows, and targets are counted from there on.
     """
-    n, m = indices.shape
+    m = indices.shape[1]
+    n = rows.n_samples if n_known is None else n_known
     norms = rows.sq_norms()
     step = max(1, _BLOCK_BYTES // (16 * n))
     for start in range(0, len(targets), step):
         some = targets[start : start + step]
-        others = np.arange(n - 1) + (np.arange(n - 1) >= some[:, None])
-        found = _keep_nearest(others, _distances(rows, norms, some, others), m)
+        if n_known is None:
+            own, others = some, np.arange(n - 1) + (np.arange(n - 1) >= some[:, None])
+        else:
+            own, others = n + some, np.tile(np.arange(n), (len(some), 1))
+        found = _keep_nearest(others, _distances(rows, norms, own, others), m)
         indices[some], distances[some] = found

@@ -135,9 +135,14 @@ def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:
     return JoinedRows(tuple(parts))
 
 
-def view_rows(matrix: Matrix, name: str, normalize: str | None) -> DenseRows | SparseRows:
-    """A view's samples, normalised one by one as the parameter `normalize` of every method says."""
-    return normalize_rows(matrix, _resolved(matrix, name, normalize))
+def view_rows(
+    matrix: Matrix, name: str, normalize: str | None, largest: float | None = None
+) -> DenseRows | SparseRows:
+    """A view's samples, normalised one by one as the parameter `normalize` of every method says.
+
+    `largest` is the largest number of the view where these are not all of its samples.
+    """
+    return normalize_rows(matrix, _resolved(matrix, name, normalize), largest)
 
 
 def joint_rows(
@@ -170,7 +175,9 @@ def _resolved(matrix: Matrix, name: str, normalize: str | None) -> str | None:
     return normalize
 
 
-def normalize_rows(matrix: Matrix, how: str | None) -> DenseRows | SparseRows:
+def normalize_rows(
+    matrix: Matrix, how: str | None, largest: float | None = None
+) -> DenseRows | SparseRows:
     """Normalise each sample within its view.
 
     Parameters
@@ -179,11 +186,17 @@ def normalize_rows(matrix: Matrix, how: str | None) -> DenseRows | SparseRows:
     how : {"zscore", "unit", None}
         "zscore" subtracts the sample's mean over its features and divides by its standard
         deviation with n_features - 1 in the denominator; a constant row becomes zero. "unit"
-        divides by the Euclidean norm; a zero row stays zero.
+        divides by the Euclidean norm; a zero row stays zero. None scales all by the same power of
+        two.
+    largest : the largest number of them all, whatever its sign, where it is known
     """
+    if how is None and largest is None:
+        values = matrix.data if isinstance(matrix, csr_array) else matrix
+        largest = float(np.abs(values).max(initial=0.0))
+    power = float(powers_of_two(np.asarray(largest or 0.0)))
     if isinstance(matrix, csr_array):
-        return _normalize_sparse(matrix, how)
-    return DenseRows(_normalize_dense(matrix, how))
+        return _normalize_sparse(matrix, how, power)
+    return DenseRows(_normalize_dense(matrix, how, power))
 
 
 def powers_of_two(largest: FloatArray) -> FloatArray:
@@ -195,9 +208,9 @@ def _row_squares(data: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", data, data))
 
 
-def _normalize_dense(matrix: FloatArray, how: str | None) -> FloatArray:
+def _normalize_dense(matrix: FloatArray, how: str | None, power: float) -> FloatArray:
     if how is None:
-        return np.ascontiguousarray(matrix / powers_of_two(np.abs(matrix).max(initial=0.0)))
+        return np.ascontiguousarray(matrix / power)
     largest = np.abs(matrix).max(axis=1, keepdims=True)
     data = matrix / powers_of_two(largest)
     if how == "zscore":
@@ -211,15 +224,14 @@ def _normalize_dense(matrix: FloatArray, how: str | None) -> FloatArray:
     return np.ascontiguousarray(data)
 
 
-def _normalize_sparse(matrix: csr_array, how: str | None) -> SparseRows:
+def _normalize_sparse(matrix: csr_array, how: str | None, power: float) -> SparseRows:
     n, width = matrix.shape
     scale, shift = np.ones(n), np.zeros(n)
     if how is None:
-        power = powers_of_two(np.abs(matrix.data).max(initial=0.0))
         return SparseRows(_with_data(matrix, matrix.data / power), scale, shift)
     filled = np.diff(matrix.indptr)
-    power = powers_of_two(np.asarray(abs(matrix).max(axis=1).toarray()).ravel())
-    scaled = _with_data(matrix, matrix.data / np.repeat(power, filled))
+    powers = powers_of_two(np.asarray(abs(matrix).max(axis=1).toarray()).ravel())
+    scaled = _with_data(matrix, matrix.data / np.repeat(powers, filled))
     if how == "unit":
         length = np.sqrt(scaled.power(2).sum(axis=1))
         return SparseRows(scaled, 1 / np.where(length > 0, length, 1.0), shift)

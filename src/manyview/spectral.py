@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from scipy.linalg import eigh
@@ -26,6 +26,7 @@ from manyview.filtered import (
     LowEnd,
     NullSpace,
     Operator,
+    Symmetric,
     lowest_eigenpairs,
 )
 
@@ -105,17 +106,39 @@ class Spectrum:
             )
 
 
+class SpreadGraph(Protocol):
+    """A symmetric graph of many samples whose rows are not all in one place."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def components(self) -> IntArray:
+        """Number of each sample's connected component, in the order of first samples."""
+
+    def laplacian(self, normalized: bool) -> tuple[Symmetric, FloatArray]:
+        """The Laplacian and its null vector."""
+
+
+Graph: TypeAlias = Any  # csr_array, which has no type, or SpreadGraph
+
+
 def laplacian_spectrum(
-    graph: csr_array,
+    graph: Graph,
     n_clusters: int,
     rng: np.random.Generator,
     *,
     normalized: bool = False,
     start: LowEnd | None = None,
 ) -> Spectrum:
-    """Eigenpairs of D - M, or of I - D^-1/2 M D^-1/2, for a symmetric M without stored zeros."""
+    """Eigenpairs of D - M, or of I - D^-1/2 M D^-1/2, for a symmetric M without stored zeros.
+
+    A graph that is spread must be large.
+    """
     n = graph.shape[0]
     n_components, components = _components(graph)
+    if not isinstance(graph, csr_array):
+        # No place would have room for what a direct solver makes of it.
+        return _filtered_spectrum(graph, n_clusters, components, rng, normalized, start)
     if is_large(n):
         found = _filtered_spectrum(graph, n_clusters, components, rng, normalized, start)
         if found.converged or not _is_long(graph):
@@ -174,14 +197,17 @@ def _dense_laplacian(
     return L
 
 
-def _components(graph: csr_array) -> tuple[int, IntArray]:
+def _components(graph: Graph) -> tuple[int, IntArray]:
     """Number of connected components of a symmetric graph, and each sample's.
 
     scipy needs two to eight times the time, and for weak components a transpose.
     """
     from manyview import _kernels
 
-    components = _kernels.components(graph.indptr, graph.indices)
+    if isinstance(graph, csr_array):
+        components = _kernels.components(graph.indptr, graph.indices)
+    else:
+        components = graph.components()
     return int(components.max(initial=-1)) + 1, components
 
 
@@ -190,7 +216,7 @@ def count_components(graph: csr_array) -> int:
 
 
 def _filtered_spectrum(
-    graph: csr_array,
+    graph: Graph,
     n_clusters: int,
     components: IntArray,
     rng: np.random.Generator,
@@ -220,16 +246,39 @@ def _filtered_spectrum(
     return Spectrum(embedding, values, n_components, components, low.residual, low.converged, low)
 
 
-def _laplacian_operator(graph: csr_array, normalized: bool) -> tuple[Operator, FloatArray]:
+def _laplacian_operator(graph: Graph, normalized: bool) -> tuple[Symmetric, FloatArray]:
     """The Laplacian, and the vector whose parts on the pieces it sends to 0."""
+    if not isinstance(graph, csr_array):
+        spread: SpreadGraph = graph
+        return spread.laplacian(normalized)
     kind = np.float32 if is_large(graph.shape[0]) else np.float64
     links = graph.astype(kind, copy=normalized)
-    degrees = np.asarray(links.sum(axis=1, dtype=np.float64))
+    degrees = degrees_of(links)
+    null, bound = null_vector(degrees, normalized)
+    return laplacian_rows(links, degrees, null if normalized else None, bound, 0), null
+
+
+def null_vector(degrees: FloatArray, normalized: bool) -> tuple[FloatArray, float]:
+    """What the Laplacian of a connected graph sends to 0, and a bound of its eigenvalues."""
     if not normalized:
-        return Operator(degrees, links, 2.0 * float(degrees.max())), np.ones(len(degrees))
-    null = np.sqrt(_positive(degrees))
-    links.data /= np.repeat(null, np.diff(links.indptr)) * null[links.indices]
-    return Operator(np.asarray(links @ null) / null, links, 2.0), null
+        return np.ones(len(degrees)), 2.0 * float(degrees.max())
+    return np.sqrt(_positive(degrees)), 2.0
+
+
+def degrees_of(rows: csr_array) -> FloatArray:
+    return np.asarray(rows.sum(axis=1, dtype=np.float64))
+
+
+def laplacian_rows(
+    links: csr_array, degrees: FloatArray, null: FloatArray | None, bound: float, first: int
+) -> Operator:
+    """Rows of the Laplacian, from `first` on. With its null vector given it is the normalised one,
+    and the links are written over."""
+    if null is None:
+        return Operator(degrees, links, bound, first)
+    own = null[first : first + links.shape[0]]
+    links.data /= np.repeat(own, np.diff(links.indptr)) * null[links.indices]
+    return Operator(np.asarray(links @ null) / own, links, bound, first)
 
 
 def normalized_embedding(graph: csr_array, n_clusters: int, rng: np.random.Generator) -> FloatArray:

@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from manyview._checks import check_integer
 from manyview._sparse import check_sparse
 from manyview._typing import BoolArray, IntArray, Matrix
-from manyview.presence import as_mask, find_gaps, finite_everywhere
+from manyview.presence import Gaps, as_mask, find_gaps, finite_everywhere
 
 # How polars and pandas spell the types of columns that are text or time.
 _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
@@ -232,23 +232,33 @@ def _with_absent(views: Views, present: Any) -> Views:
     matrices = []
     for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
         gaps = find_gaps(matrix, found[:, v])
-        if gaps.first_hole is not None:
-            row, column = gaps.first_hole
-            raise ValueError(
-                f"view '{name}' contains NaN or infinity in {gaps.n_holes} place(s), the first in "
-                f"row {row}, column {column}; expected finite numbers, or a row of nothing but "
-                "NaN for a sample that the view lacks"
-            )
+        check_holes(gaps, name)
         found[:, v] &= ~gaps.empty
         matrices.append(finite_everywhere(matrix, found[:, v]))
-    nowhere = np.flatnonzero(~found.any(axis=1))
+    check_somewhere(found)
+    return replace(views, matrices=tuple(matrices), present=None if found.all() else found)
+
+
+def check_holes(gaps: Gaps, name: str, first: int = 0) -> None:
+    """Refuse what is not finite in rows, from `first` on, that the view has."""
+    if gaps.first_hole is not None:
+        row, column = gaps.first_hole
+        raise ValueError(
+            f"view '{name}' contains NaN or infinity in {gaps.n_holes} place(s), the first in "
+            f"row {first + row}, column {column}; expected finite numbers, or a row of nothing but "
+            "NaN for a sample that the view lacks"
+        )
+
+
+def check_somewhere(present: BoolArray) -> None:
+    """Refuse samples that no view has."""
+    nowhere = np.flatnonzero(~present.any(axis=1))
     if len(nowhere):
         listed = ", ".join(map(str, nowhere[:10])) + (", ..." if len(nowhere) > 10 else "")
         raise ValueError(
             f"{len(nowhere)} sample(s) are absent from all views: {listed}; expected every sample "
             "in at least one view"
         )
-    return replace(views, matrices=tuple(matrices), present=None if found.all() else found)
 
 
 def _check_same_rows(views: Views) -> None:

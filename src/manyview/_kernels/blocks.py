@@ -13,13 +13,14 @@ def filter_step(
     indices: IntArray,
     links: FloatArray,
     diagonal: FloatArray,
+    first: int,
     block: FloatArray,
     before: FloatArray,
     factor: float,
     back: float,
     out: FloatArray,
 ) -> None:
-    """out = factor (diag(diagonal) - links) block - back before.
+    """out = factor (diag(diagonal) - links) block - back before, for rows from `first` on.
 
     Four links at a time: their rows of the block lie anywhere in memory and are waited for
     together.
@@ -46,7 +47,9 @@ def filter_step(
             for c in range(block.shape[1]):
                 out[i, c] += link * block[j, c]
         for c in range(block.shape[1]):
-            out[i, c] = factor * (diagonal[i] * block[i, c] - out[i, c]) - back * before[i, c]
+            out[i, c] = (
+                factor * (diagonal[i] * block[first + i, c] - out[i, c]) - back * before[i, c]
+            )
 
 
 @njit(parallel=True, cache=True)

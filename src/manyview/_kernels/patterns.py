@@ -263,3 +263,45 @@ def steps_from_first(indptr: IntArray, indices: IntArray) -> int:
                 queue[filled] = j
                 filled += 1
     return int(steps.max())
+
+
+@njit(cache=True)
+def _root(parents: IntArray, i: int) -> int:
+    while parents[i] != i:
+        parents[i] = parents[parents[i]]
+        i = parents[i]
+    return i
+
+
+@njit(cache=True)
+def _join(parents: IntArray, i: int, j: int) -> None:
+    """Put two samples into one piece, whose root is its lowest sample."""
+    a, b = _root(parents, i), _root(parents, j)
+    if a < b:
+        parents[b] = a
+    else:
+        parents[a] = b
+
+
+@njit(cache=True)
+def join_neighbors(indptr: IntArray, indices: IntArray, first: int, parents: IntArray) -> None:
+    """Join what some rows of a pattern, from `first` on, connect."""
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            _join(parents, first + i, indices[e])
+    _flatten(parents)
+
+
+@njit(cache=True)
+def join_pieces(parents: IntArray, others: IntArray) -> None:
+    """Join what other roots of the same samples say is connected."""
+    for i in range(len(parents)):
+        if others[i] != i:
+            _join(parents, i, others[i])
+    _flatten(parents)
+
+
+@njit(cache=True)
+def _flatten(parents: IntArray) -> None:
+    for i in range(len(parents)):
+        parents[i] = parents[parents[i]]  # a root is lower than its samples, and was here before

@@ -42,14 +42,14 @@ def row_inconsistency_products(
 
 @njit(parallel=True, cache=True)
 def row_variations(
-    indptr: IntArray, indices: IntArray, unified: FloatArray, embedding: FloatArray
+    indptr: IntArray, indices: IntArray, first: int, unified: FloatArray, embedding: FloatArray
 ) -> FloatArray:
-    """out[i] = sum_j u_ij ||f_i - f_j||^2."""
+    """out[i] = sum_j u_ij ||f_i - f_j||^2, for rows from `first` on of a larger matrix."""
     out = np.zeros(len(indptr) - 1)
     for i in prange(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
             if unified[e] != 0.0:
-                out[i] += unified[e] * _sq_gap(embedding, i, indices[e])
+                out[i] += unified[e] * _sq_gap(embedding, first + i, indices[e])
     return out
 
 
@@ -93,6 +93,7 @@ def _project_simplex(values: FloatArray) -> None:
 def unify(
     indptr: IntArray,
     indices: IntArray,
+    first: int,
     consistent: FloatArray,
     embedding: FloatArray,
     shares: FloatArray,
@@ -101,7 +102,7 @@ def unify(
     out: FloatArray,
 ) -> None:
     """Rows of U: projections of row_factor_i sum_v shares_v a_v,i - pull_i ||f_i - f_j||^2 on the
-    simplex.
+    simplex; for rows from `first` on of a larger matrix.
 
     Only columns in which some view is positive take part; a row without any is empty.
     """
@@ -123,7 +124,7 @@ def unify(
                 values[m] = row_factors[i] * centre
                 m += 1
         if m > 0:
-            _pull_apart(values[:m], embedding, i, indices, active, pulls[i])
+            _pull_apart(values[:m], embedding, first + i, indices, active, pulls[i])
             _project_simplex(values[:m])
             for position in range(m):
                 out[active[position]] = values[position]
@@ -173,12 +174,14 @@ def split_linear(
     from_unified: FloatArray,
     from_weights: FloatArray,
     symmetrize: bool,
+    unified_there: FloatArray,
+    weights_there: FloatArray,
     out: FloatArray,
 ) -> None:
     """Consistent parts a_v = from_unified_v u + sum_w from_weights_vw s_w, cut to 0 <= a <= s.
 
     With `symmetrize` the larger of (i, j) and (j, i) is taken before the cut from above; where the
-    pattern has no (j, i), that is 0.
+    pattern has no (j, i), that is 0. `mirror` has its place in what is `there`.
     """
     n_views = weights.shape[0]
     for i in prange(len(indptr) - 1):
@@ -193,9 +196,9 @@ def split_linear(
                     value += from_weights[v, w] * weights[w, e]
                 value = max(value, 0.0)
                 if symmetrize and back >= 0 and value < weights[v, e]:
-                    there = from_unified[v] * unified[back]
+                    there = from_unified[v] * unified_there[back]
                     for w in range(n_views):
-                        there += from_weights[v, w] * weights[w, back]
+                        there += from_weights[v, w] * weights_there[w, back]
                     value = max(value, there)
                 out[v, e] = min(value, weights[v, e])
 

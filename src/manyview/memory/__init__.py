@@ -86,9 +86,12 @@ def memory_limit(limit: int | None) -> Iterator[None]:
         _LIMIT.reset(token)
 
 
-def room() -> int | None:
-    """Bytes that a fit may take; None where nothing is known, or nothing to be checked."""
-    return _LIMIT.get(available())
+def room(there: int | None = None) -> int | None:
+    """Bytes that a fit may take; None where nothing is known, or nothing to be checked.
+
+    `there` is what it has where that is not this machine.
+    """
+    return _LIMIT.get(available() if there is None else there)
 
 
 def fits(estimate: Estimate) -> bool:

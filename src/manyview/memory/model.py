@@ -202,8 +202,8 @@ def _by_cells(view: ViewSize, found: float) -> float:
     n, width = view.n_samples, view.width
     double, single = _FLOAT * view.cells, _SINGLE * view.cells
     cells = _CELL_SLACK * (single + _LONG * n)
-    trained = _SINGLE * width * min(n, approximate._POINTS_PER_CELL * int(4 * n**0.5))
-    block = _SINGLE * width * min(n, approximate._BLOCK)
+    trained = _SINGLE * width * min(n, approximate.POINTS_PER_CELL * int(4 * n**0.5))
+    block = _SINGLE * width * min(n, approximate.BLOCK)
     return double + single + max(double, trained, cells + 2 * _LONG * n + found + block)
 
 

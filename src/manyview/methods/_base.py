@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from manyview._checks import check_choice, check_integer
 from manyview._log import verbosity
 from manyview._run import Run
-from manyview._typing import Matrix
+from manyview._typing import BoolArray, Matrix
 from manyview.cluster_number import from_graphs
 from manyview.memory import Estimate, check, fits
 from manyview.memory.overlap import different_share
@@ -31,6 +31,28 @@ from manyview.views import (
     views_from_matrix,
     views_from_tables,
 )
+
+_NOT_OF_EVERY_FIT = (
+    "cluster_number_",
+    "neighbor_search_",
+    "view_graphs_",
+    "unified_graph_",
+    "consistent_graphs_",
+    "inconsistent_graphs_",
+)
+
+
+class Samples(Protocol):
+    """What views are of, wherever they are."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def present(self) -> BoolArray | None: ...
 
 
 class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
@@ -104,6 +126,17 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
             matrix = self._one_matrix(X)
             matrix = csr_array(matrix) if issparse(matrix) else matrix
             views = views_from_matrix(matrix, self.views, present)
+        self._check_samples(views)
+        if self._takes_similarities():
+            for name, matrix in zip(views.names, views.matrices, strict=True):
+                _check_similarities(matrix, name)
+        self._begin(views.names)
+        self._views = views
+        self._check_memory(views)
+        return views
+
+    def _check_samples(self, views: Samples) -> None:
+        """Refuse too few samples, and views that lack too many of them."""
         if views.n_samples < 2:
             raise ValueError(f"n_samples={views.n_samples}; expected at least 2 samples to cluster")
         if not self._finds_n_clusters and self.n_clusters > views.n_samples:
@@ -115,20 +148,17 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
         if views.present is not None and not views.present.any(axis=0).all():
             empty = views.names[int(views.present.any(axis=0).argmin())]
             raise ValueError(f"view '{empty}' has none of the samples; expected some of them")
-        if self._takes_similarities():
-            for name, matrix in zip(views.names, views.matrices, strict=True):
-                _check_similarities(matrix, name)
-        self.view_names_ = views.names
-        self._views = views
+
+    def _begin(self, names: tuple[str, ...]) -> None:
+        """Set what is known of a fit before it begins, and forget what another left."""
+        self.view_names_ = names
         self._voting = Voting(self._n_voters(), self.normalize)
-        for name in ("cluster_number_", "neighbor_search_"):  # not every fit has them
+        for name in _NOT_OF_EVERY_FIT:
             if hasattr(self, name):
                 delattr(self, name)
         if not self._finds_n_clusters:
             # A plain int: a numpy integer of few bits would overflow in C + 1.
             self.n_clusters_ = int(self.n_clusters)
-        self._check_memory(views)
-        return views
 
     def _check_memory(self, views: Views) -> None:
         """Stop before anything large is made if it will not fit into memory."""
@@ -148,7 +178,7 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
         """What the fit will take on top of the views."""
         raise NotImplementedError
 
-    def _check_complete(self, views: Views) -> None:
+    def _check_complete(self, views: Samples) -> None:
         if views.present is None or (self._takes_absent and not self._takes_similarities()):
             return
         lacking = int((~views.present).sum(axis=0).argmax())

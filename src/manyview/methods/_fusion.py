@@ -8,19 +8,18 @@ on the one sparse pattern of a `GraphStack`; outside of it everything is 0 in ev
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
-from manyview import _kernels
 from manyview._run import Run
 from manyview._typing import BoolArray, FloatArray
 from manyview.filtered import LowEnd, cache_aligned
-from manyview.graphs import GraphStack
 from manyview.methods._kept import LoopState, keep_loop, kept_loop
 from manyview.methods._rounds import Round
+from manyview.row_block import SplitRule
 from manyview.spectral import (
     Spectrum,
-    count_components,
     is_large,
     laplacian_spectrum,
     unit_rows,
@@ -29,6 +28,72 @@ from manyview.spectral import (
 UPDATES = ("published", "paper", "exact")
 # Beyond these, lambda has long ceased to change anything but the exponent.
 _LAMBDA_RANGE = (1e-150, 1e150)
+
+
+class Stack(Protocol):
+    """The graphs of the views on one pattern, as the loop sees them: here, or spread.
+
+    What stands for a graph on the pattern (U) or for one a view (A) is the stack's own affair.
+    """
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def n_views(self) -> int: ...
+
+    @property
+    def present(self) -> BoolArray | None:
+        """(n_samples, V): whether the view has the sample of that row; None where all have all."""
+
+    def by_sample(self, rows: Any) -> Any:
+        """One entry a row -> one entry a sample."""
+
+    def parts(self) -> Any:
+        """The consistent parts to begin with: the views' graphs."""
+
+    def said(self) -> FloatArray:
+        """(n_samples, V): how much the edges of a row weigh in every view."""
+
+    def apart(self, parts: Any) -> FloatArray:
+        """(n_samples, V): how much of that is inconsistent."""
+
+    def speaks(self) -> BoolArray:
+        """(n_samples, V): whether the view has any edge from that sample."""
+
+    def mean(self) -> Any:
+        """The mean of the views' graphs, rows scaled to sum 1."""
+
+    def symmetric(self, values: Any, kind: type) -> Any:
+        """(U + U') / 2, for `laplacian_spectrum`."""
+
+    def unify(
+        self,
+        parts: Any,
+        F: FloatArray,
+        shares: FloatArray,
+        pulls: float | FloatArray,
+        row_factors: float | FloatArray,
+    ) -> Any:
+        """One graph from the parts, as `RowBlock.unify_rows` says."""
+
+    def split(self, U: Any, parts: Any, rule: SplitRule) -> Any:
+        """The consistent parts; those of the round before are of no more use."""
+
+    def row_misfits(self, U: Any, parts: Any) -> FloatArray:
+        """(n_samples, V): ||u_i - a_v,i||^2."""
+
+    def starting_row_misfits(self, U: Any) -> FloatArray:
+        """(n_samples, V): the same of (U + U') / 2 and S_v."""
+
+    def inconsistency(self, parts: Any) -> FloatArray:
+        """(V, V): <E_v, E_w>."""
+
+    def variation(self, U: Any, F: FloatArray) -> float:
+        """sum_ij u_ij ||f_i - f_j||^2."""
+
+    def n_pieces(self, parts: Any) -> int:
+        """Connected components of all that the parts still have: U can't have fewer."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +109,17 @@ class Penalty:
         np.fill_diagonal(B, self.beta)
         return B
 
-    def price(self, stack: GraphStack, A: FloatArray) -> float:
+    def price(self, stack: Stack, A: Any) -> float:
         """sum_vw b_vw <E_v, E_w>."""
-        products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A)
-        return float((self.matrix(len(A)) * products.sum(axis=0)).sum())
+        return float((self.matrix(stack.n_views) * stack.inconsistency(A)).sum())
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """Where the loop ended; values are on the pattern of the stack."""
+    """Where the loop ended; graphs are what they are to the stack."""
 
-    unified: FloatArray
-    consistent: FloatArray
+    unified: Any
+    consistent: Any
     view_weights: FloatArray
     embedding: FloatArray
     spectrum: Spectrum
@@ -64,7 +128,7 @@ class Fusion:
 
 
 def fuse(
-    stack: GraphStack,
+    stack: Stack,
     n_clusters: int,
     penalty: Penalty | None,
     *,
@@ -84,8 +148,6 @@ def fuse(
     say so but links too faint for them are left, "too_many" where the consistent parts have fallen
     into more than C pieces for good, else "max_iter" or "lambda_limit".
     """
-    S = stack.weights
-    n_views = len(S)
     history: list[Round] = []
     started = run.elapsed
     checkpoint = run.checkpoint
@@ -117,20 +179,20 @@ def fuse(
         if not spectrum.converged:
             run.say("eigenvectors to a residual of %.1e only", spectrum.residual)
 
-    def solve(U: FloatArray, start: LowEnd | None) -> Spectrum:
+    def solve(U: Any, start: LowEnd | None) -> Spectrum:
         kind = np.float32 if is_large(stack.n_samples) else np.float64
         with run.stage("eigenvectors"):
             graph = stack.symmetric(U, kind)
             return laplacian_spectrum(graph, n_clusters, run.rng, normalized=angular, start=start)
 
-    def embed(U: FloatArray, spectrum: Spectrum) -> tuple[FloatArray, float]:
+    def embed(U: Any, spectrum: Spectrum) -> tuple[FloatArray, float]:
         """F, and how much it varies along the edges of U."""
         if not angular:
             return spectrum.embedding, spectrum.sum_c
         F = unit_rows(spectrum.embedding) * np.sqrt(n_clusters / stack.n_samples)
         return F, embedding_variation(stack, U, F)
 
-    A = S
+    S = A = stack.parts()
     speaks = stack.speaks() if angular else None
     if kept is None:
         U = stack.mean()  # taken both ways
@@ -138,7 +200,7 @@ def fuse(
         F, variation = embed(U, spectrum)
         low_end = spectrum.low_end
         misfits = starting_misfits(stack, U)
-        alpha = np.full(n_views, 1 / n_views)
+        alpha = np.full(stack.n_views, 1 / stack.n_views)
         lambda_ = lambda_init
         record(0)
     else:
@@ -171,7 +233,7 @@ def fuse(
             exactly = spectrum.n_components == n_clusters
             stop_reason = "components" if exactly else "eigenvalues"
             break
-        if too_many and penalty is not None and pieces_of(stack, A) > n_clusters:
+        if too_many and penalty is not None and stack.n_pieces(A) > n_clusters:
             stop_reason = "too_many"  # what A has lost does not come back
             break
         if not _LAMBDA_RANGE[0] < lambda_ < _LAMBDA_RANGE[1]:
@@ -191,36 +253,34 @@ def row_scaling(counted: BoolArray | None, shares: FloatArray) -> float | FloatA
     return np.where(counted.all(axis=1) | (totals == 0), 1.0, 1 / np.where(totals > 0, totals, 1))
 
 
-def silence_scaling(stack: GraphStack, speaks: BoolArray) -> FloatArray:
+def silence_scaling(stack: Stack, speaks: BoolArray) -> FloatArray:
     """What makes a mean over the views that have a sample one over those that speak of it."""
     has = len(speaks.T) if stack.present is None else stack.present.sum(axis=1)
     return np.asarray(has / np.maximum(speaks.sum(axis=1), 1))
 
 
-def pieces_of(stack: GraphStack, A: FloatArray) -> int:
-    """Connected components of all that the consistent parts still have: U can't have fewer."""
-    return count_components(stack.symmetric(A.max(axis=0)))
+def over_samples(stack: Stack, rows: FloatArray) -> FloatArray:
+    """Sums of (n_samples, V) over the samples. A view that lacks some is not to gain or lose by
+    that: the sum over those it has counts for all."""
+    if stack.present is None:
+        return np.asarray(rows.sum(axis=0))
+    counts = stack.present.sum(axis=0)
+    return np.asarray((rows * stack.present).sum(axis=0) * (stack.n_samples / counts))
 
 
-def starting_misfits(stack: GraphStack, U: FloatArray) -> FloatArray:
-    """||(U + U') / 2 - S_v||_F^2 of every view; half of (j, i) may lie outside of the pattern."""
-    outside = np.where(stack.mirror < 0, U**2, 0.0) / 4
-    if stack.present is not None:
-        rows = np.bincount(stack.indices, outside, minlength=stack.n_samples)
-        lost = stack.over_samples(np.repeat(rows[:, None], len(stack.weights), axis=1))
-    else:
-        lost = np.full(len(stack.weights), outside.sum())
-    return squared_misfits(stack, (U + stack.transposed(U)) / 2, stack.weights) + lost
+def starting_misfits(stack: Stack, U: Any) -> FloatArray:
+    """||(U + U') / 2 - S_v||_F^2 of every view."""
+    return over_samples(stack, stack.starting_row_misfits(U))
 
 
-def squared_misfits(stack: GraphStack, U: FloatArray, A: FloatArray) -> FloatArray:
+def squared_misfits(stack: Stack, U: Any, A: Any) -> FloatArray:
     """||U - A_v||_F^2 of every view, over the samples that it has."""
-    return stack.over_samples(_kernels.row_misfits(stack.indptr, U, A))
+    return over_samples(stack, stack.row_misfits(U, A))
 
 
-def embedding_variation(stack: GraphStack, U: FloatArray, F: FloatArray) -> float:
+def embedding_variation(stack: Stack, U: Any, F: FloatArray) -> float:
     """Tr(F'LF): how much an embedding varies along the edges of U, taken both ways."""
-    return float(_kernels.row_variations(stack.indptr, stack.indices, U, F).sum()) / 2
+    return stack.variation(U, F) / 2
 
 
 def view_weights(misfits: FloatArray) -> FloatArray:
@@ -229,15 +289,15 @@ def view_weights(misfits: FloatArray) -> FloatArray:
 
 
 def unified_graph(
-    stack: GraphStack,
-    A: FloatArray,
+    stack: Stack,
+    A: Any,
     F: FloatArray,
     alpha: FloatArray,
     lambda_: float,
     *,
     exact: bool,
     speaks: BoolArray | None = None,
-) -> FloatArray:
+) -> Any:
     """Equation 4, row by row: as published, or the exact minimiser of equation 3 in U.
 
     Of the objective's sum over views, those that lack a sample take no part in its row. With
@@ -260,13 +320,13 @@ def unified_graph(
 
 
 def consistent_parts(
-    stack: GraphStack,
-    U: FloatArray,
-    A: FloatArray,
+    stack: Stack,
+    U: Any,
+    A: Any,
     alpha: FloatArray,
     penalty: Penalty,
     updates: str,
-) -> FloatArray:
+) -> Any:
     """Equations 7 and 8: the part of every view's graph that agrees with U and the others.
 
     Written over `A`, unless that is the stack's own S.
@@ -283,15 +343,14 @@ def consistent_parts(
             f"consistent parts has no minimum at view weights {np.round(alpha, 4).tolist()}; "
             f"expected gamma of at most about {limit:.2g}"
         )
-    if A is stack.weights:
-        A = A.copy(order="F")
-    if updates == "exact":
-        _kernels.split_exact(stack.indptr, stack.weights, U, alpha, B, A)
-        return A
     from_unified: FloatArray = np.asarray(np.linalg.solve(curvature, 2 * alpha), np.float64)
     from_weights: FloatArray = np.asarray(np.linalg.solve(curvature, B), np.float64)
-    _kernels.split_linear(
-        stack.indptr, stack.mirror, stack.weights, U, from_unified, from_weights,
-        updates == "published", A,
-    )  # fmt: skip
-    return A
+    rule = SplitRule(
+        view_weights=alpha,
+        penalty=B,
+        exact=updates == "exact",
+        from_unified=from_unified,
+        from_weights=from_weights,
+        symmetrize=updates == "published",
+    )
+    return stack.split(U, A, rule)

@@ -32,7 +32,7 @@ from manyview.neighbors import SEARCHES, nearest
 from manyview.scaling import Rows
 from manyview.views import Views
 
-_EQUALLY_FAR = "every sample is equally far from all its neighbours"
+EQUALLY_FAR = "every sample is equally far from all its neighbours"
 #: No bridges.
 NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 #: Complete graphs store N^2 weights a view; beyond this many samples they are refused.
@@ -142,9 +142,12 @@ class GraphClusterer(MultiViewClusterer):
                 self._rows(views.matrices[v][layout.samples], views.names[v]) for v in layout.views
             ]
 
-        one = f"graph of view '{views.names[0]}'"
-        what = "graphs of the views together" if len(separate.graphs) > 1 else one
+        what = self._what(views.names)
         return self._join(separate, None if self._takes_similarities() else rows, what, run)
+
+    def _what(self, names: Sequence[str]) -> str:
+        """What falls into pieces, in words."""
+        return "graphs of the views together" if len(names) > 1 else f"graph of view '{names[0]}'"
 
     def _separate_graphs(self, views: Views, run: Run) -> ViewGraphs:
         """The similarity graph of every view, as it is."""
@@ -156,7 +159,7 @@ class GraphClusterer(MultiViewClusterer):
         made = [self._made_or_kept(views, v, layout, run) for v in range(len(views.names))]
         self.neighbor_search_ = [one.search for one in made if one.search is not None]
         graphs = [one.graph for one in made]
-        self._check_says_something(graphs, views.names, _EQUALLY_FAR)
+        self._check_says_something(graphs, views.names, EQUALLY_FAR)
         cells = next((made[v].cells for v in layout.views if made[v].cells is not None), None)
         present = None if views.present is None else views.present[layout.samples]
         return ViewGraphs(tuple(graphs), layout, NO_PAIRS, cells, present)
@@ -166,7 +169,10 @@ class GraphClusterer(MultiViewClusterer):
     ) -> None:
         for graph, name in zip(graphs, names, strict=True):
             if graph.nnz == 0:
-                warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=4)
+                self._warn_of_silence(name, why)
+
+    def _warn_of_silence(self, name: str, why: str = EQUALLY_FAR) -> None:
+        warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=5)
 
     def _made_or_kept(self, views: Views, v: int, layout: Layout, run: Run) -> MadeGraph:
         kept = None if run.checkpoint is None else kept_graph(run.checkpoint, v)
@@ -198,21 +204,22 @@ class GraphClusterer(MultiViewClusterer):
         with run.stage("neighbors"):
             if self.n_neighbors == "all":
                 return MadeGraph(self._complete_graph(rows, name), None, None)
-            automatic = self.n_neighbors == "auto"
-            k = min(self._auto_neighbors, max(n - 2, 1)) if automatic else int(self.n_neighbors)
-            if n < 3 and automatic:
-                raise ValueError(
-                    f"view '{name}' has n_samples={n}; expected at least 3 for a graph"
-                )
-            if k > n - 2:
-                expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
-                raise ValueError(
-                    f"n_neighbors={k}, but view '{name}' has n_samples={n}; {expected}"
-                )
+            k = self._number_of_neighbors(n, name)
             near = nearest(rows, k + 1, self.neighbor_search, run.seed)
             graph = neighbor_graph(near, self.graph, rows.sq_norms())
         run.say("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
         return MadeGraph(graph, near.order, near.search)
+
+    def _number_of_neighbors(self, n: int, name: str) -> int:
+        """k, for a view that has n samples."""
+        automatic = self.n_neighbors == "auto"
+        k = min(self._auto_neighbors, max(n - 2, 1)) if automatic else int(self.n_neighbors)
+        if n < 3 and automatic:
+            raise ValueError(f"view '{name}' has n_samples={n}; expected at least 3 for a graph")
+        if k > n - 2:
+            expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
+            raise ValueError(f"n_neighbors={k}, but view '{name}' has n_samples={n}; {expected}")
+        return k
 
     def _complete_graph(self, rows: Rows, name: str) -> csr_array:
         n = rows.n_samples
@@ -252,17 +259,20 @@ class GraphClusterer(MultiViewClusterer):
             run.say("joining %d pieces", n_pieces)
             placed = None if present is None else present[:, layout.views]
             bridges = closest_bridges(pieces, rows, placed)
-        warnings.warn(
-            f"the {what} {_have(what)} {n_pieces} connected components, more than "
-            f"n_clusters={self._C}; joined them by their closest pairs of samples "
-            "(see bridges_)",
-            stacklevel=4,
-        )
+        self._warn_of_bridges(what, n_pieces)
         bridged = [
             add_bridges(graph, bridges if present is None else bridges.between(present[:, v]))
             for v, graph in enumerate(separate.graphs)
         ]
         return replace(separate, graphs=tuple(bridged), bridges=layout.samples[bridges.pairs])
+
+    def _warn_of_bridges(self, what: str, n_pieces: int) -> None:
+        warnings.warn(
+            f"the {what} {_have(what)} {n_pieces} connected components, more than "
+            f"n_clusters={self._C}; joined them by their closest pairs of samples "
+            "(see bridges_)",
+            stacklevel=5,
+        )
 
 
 def _n_stored(matrix: Matrix) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._checks import check_choice, check_integer, check_real
+from manyview._run import Run
 from manyview._typing import IntArray
 from manyview._version import __version__
 from manyview.checkpoint import Checkpoint
@@ -22,7 +23,7 @@ from manyview.layout import Layout, content_digest
 from manyview.memory import Estimate
 from manyview.memory.model import fusion_memory
 from manyview.memory.size import FitSize
-from manyview.methods._fusion import UPDATES, Fusion, Penalty, fuse
+from manyview.methods._fusion import UPDATES, Fusion, Penalty, Stack, fuse
 from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._predicting import plain_params
 from manyview.views import Views
@@ -72,7 +73,13 @@ class GraphFusion(GraphClusterer):
         return None
 
     def fit(
-        self, X: Any, y: Any = None, *, present: Any = None, checkpoint: str | Path | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        present: Any = None,
+        checkpoint: str | Path | None = None,
+        client: Any = None,
     ) -> Self:
         """Cluster the samples.
 
@@ -93,12 +100,24 @@ class GraphFusion(GraphClusterer):
             folder goes on from there, to the same result bit by bit. Needs a number for
             `random_state`. What was kept is of no more use after the fit; `clear_checkpoint`
             removes it.
+        client : distributed.Client, optional
+            Fit on the workers of this Dask cluster. Views may then be Dask arrays or data frames
+            as well, or paths of Parquet files that the workers can read. Graphs stay on the workers
+            and are not kept; labels, embedding and disagreement are.
 
         Returns
         -------
         self
         """
         with self._running() as run:
+            if client is not None:
+                if checkpoint is not None:
+                    raise ValueError(
+                        "checkpoint with a client; expected one of them: a cluster makes what is "
+                        "lost with a worker again by itself"
+                    )
+                _spread_fit()(self, X, present, client, run)
+                return self
             views = self._read_views(X, present)
             self._checkpoint = None
             if checkpoint is not None:
@@ -109,26 +128,31 @@ class GraphFusion(GraphClusterer):
             layout = graphs.layout
             with run.stage("fusion"):
                 stack = graphs.stack()
-                del graphs  # the stack has all that they had
-                fusion = fuse(
-                    stack,
-                    self._C,
-                    self._penalty(),
-                    updates=self.updates,
-                    lambda_init=float(self.lambda_init),
-                    max_iter=int(self.max_iter),
-                    tol=float(self.tol),
-                    run=run,
-                    angular=self._angular,
-                )
-            with run.stage("labels"):
-                self.converged_ = fusion.spectrum.n_components == self._C
-                if self.converged_:
-                    self.labels_ = in_order_of_first(stack.by_sample(fusion.spectrum.components))
-                else:
-                    self.labels_ = self._complete(fusion, stack, run.seed)
-            self._remember(stack, fusion, layout)
+            del graphs  # the stack has all that they had
+            self._learn(stack, layout, run)
         return self
+
+    def _learn(self, stack: Stack, layout: Layout, run: Run) -> None:
+        """From the graphs of the views to labels."""
+        with run.stage("fusion"):
+            fusion = fuse(
+                stack,
+                self._C,
+                self._penalty(),
+                updates=self.updates,
+                lambda_init=float(self.lambda_init),
+                max_iter=int(self.max_iter),
+                tol=float(self.tol),
+                run=run,
+                angular=self._angular,
+            )
+        with run.stage("labels"):
+            self.converged_ = fusion.spectrum.n_components == self._C
+            if self.converged_:
+                self.labels_ = in_order_of_first(stack.by_sample(fusion.spectrum.components))
+            else:
+                self.labels_ = self._complete(fusion, stack, run.seed)
+            self._remember(stack, fusion, layout)
 
     def clear_checkpoint(self) -> None:
         """Remove what the fit kept, and its folder if nothing else is in it."""
@@ -164,7 +188,7 @@ class GraphFusion(GraphClusterer):
         check_integer("max_iter", self.max_iter, 1)
         check_real("tol", self.tol, 0, above=True)
 
-    def _complete(self, fusion: Fusion, stack: GraphStack, seed: int) -> IntArray:
+    def _complete(self, fusion: Fusion, stack: Stack, seed: int) -> IntArray:
         """Labels by k-means on the embedding, for a loop that ended without C components."""
         warnings.warn(
             f"the loop ended after {len(fusion.history) - 1} rounds ({fusion.stop_reason}) with "
@@ -177,14 +201,15 @@ class GraphFusion(GraphClusterer):
         labels = kmeans_labels(fusion.embedding, self._C, seed)
         return in_order_of_first(stack.by_sample(labels))
 
-    def _remember(self, stack: GraphStack, fusion: Fusion, layout: Layout) -> None:
+    def _remember(self, stack: Stack, fusion: Fusion, layout: Layout) -> None:
         places = np.argsort(layout.views).tolist()
-        self.view_graphs_ = [stack.matrix(stack.weights[p]) for p in places]
-        self.unified_graph_ = stack.matrix(fusion.unified)
-        self.consistent_graphs_ = [stack.matrix(fusion.consistent[p]) for p in places]
-        self.inconsistent_graphs_ = [
-            stack.matrix(stack.weights[p] - fusion.consistent[p]) for p in places
-        ]
+        if isinstance(stack, GraphStack):
+            self.view_graphs_ = [stack.matrix(stack.weights[p]) for p in places]
+            self.unified_graph_ = stack.matrix(fusion.unified)
+            self.consistent_graphs_ = [stack.matrix(fusion.consistent[p]) for p in places]
+            self.inconsistent_graphs_ = [
+                stack.matrix(stack.weights[p] - fusion.consistent[p]) for p in places
+            ]
         self.view_weights_ = layout.by_view(fusion.view_weights)
         self.embedding_ = stack.by_sample(fusion.embedding)
         self.history_ = [
@@ -193,3 +218,14 @@ class GraphFusion(GraphClusterer):
         ]
         self.n_iter_ = len(fusion.history) - 1
         self.stop_reason_ = fusion.stop_reason
+
+
+def _spread_fit() -> Any:
+    try:
+        from manyview.spread import fit_spread
+    except ImportError as error:
+        raise ImportError(
+            f"a fit on a cluster needs {error.name}, which is not installed; "
+            "expected: pip install 'manyview[dask]'"
+        ) from error
+    return fit_spread

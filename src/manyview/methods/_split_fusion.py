@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview._checks import check_real
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import GraphStack
 from manyview.layout import Layout
-from manyview.methods._fusion import Fusion, Penalty
+from manyview.methods._fusion import Fusion, Penalty, Stack
 from manyview.methods._graph_fusion import GraphFusion
 
 
@@ -63,10 +62,11 @@ class SplitFusion(GraphFusion):
     def _penalty(self) -> Penalty | None:
         return Penalty(self.beta, self.gamma)
 
-    def _remember(self, stack: GraphStack, fusion: Fusion, layout: Layout) -> None:
+    def _remember(self, stack: Stack, fusion: Fusion, layout: Layout) -> None:
         super()._remember(stack, fusion, layout)
-        said = _row_sums(self.view_graphs_)
-        apart = _row_sums(self.inconsistent_graphs_)
+        places = np.argsort(layout.views)
+        said = stack.by_sample(stack.said())[:, places]
+        apart = stack.by_sample(stack.apart(fusion.consistent))[:, places]
         self.sample_disagreement_ = np.divide(
             apart, said, out=np.full_like(said, np.nan), where=said > 0
         )
@@ -119,8 +119,3 @@ def _keys(graph: csr_array) -> IntArray:
     n = graph.shape[0]
     rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(graph.indptr))
     return np.asarray(rows * n + graph.indices)
-
-
-def _row_sums(graphs: Sequence[csr_array]) -> FloatArray:
-    """(n_samples, V)."""
-    return np.column_stack([np.asarray(graph.sum(axis=1)) for graph in graphs])

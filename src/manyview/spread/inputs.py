@@ -1,0 +1,209 @@
+"""Views that are spread: Dask arrays, Dask data frames, Parquet files, or arrays from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from distributed import Future
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from manyview._typing import BoolArray, IntArray, Matrix
+from manyview.layout import row_digests
+from manyview.presence import Gaps, as_mask, find_gaps, finite_everywhere
+from manyview.spread.session import Session, even_bounds, pieces_of
+from manyview.views import as_matrix, check_holes, check_somewhere, name_tables
+
+
+@dataclass(frozen=True)
+class SpreadViews:
+    """The same N samples in V views, each in row blocks on the workers.
+
+    Attributes
+    ----------
+    names : of the views
+    widths : their numbers of features
+    bounds : where the blocks begin, in the order of the samples
+    blocks : a future of the matrix for every view and block
+    present : (n_samples, V); None where all have all
+    digests : one number a row and view, for `layout_of`
+    largest : the largest number of every view, whatever its sign
+    stored : how many numbers are stored of each view, None where it is dense
+    """
+
+    names: tuple[str, ...]
+    widths: tuple[int, ...]
+    bounds: IntArray
+    blocks: list[list[Future]]
+    present: BoolArray | None
+    digests: list[NDArray[np.uint64]]
+    largest: list[float]
+    stored: list[int | None]
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.bounds[-1])
+
+    def has(self, view: int) -> BoolArray:
+        """Which samples a view has."""
+        if self.present is None:
+            return np.ones(self.n_samples, dtype=bool)
+        return np.asarray(self.present[:, view])
+
+
+@dataclass(frozen=True)
+class _About:
+    """What is told of a block of a view."""
+
+    gaps: Gaps
+    digests: NDArray[np.uint64]
+    largest: float
+    stored: int | None
+
+
+def is_spread(table: Any) -> bool:
+    """Whether it is a Dask collection, or a path."""
+    return isinstance(table, str | Path) or hasattr(table, "__dask_graph__")
+
+
+def read_spread(X: Any, present: Any, session: Session) -> SpreadViews:
+    """Views in row blocks of the same samples, one a worker, checked as those of one machine."""
+    tables = _named(X)
+    chunks = {name: _chunks(table, name, session) for name, table in tables.items()}
+    shapes = {
+        name: session.gather(session.each("shape", np.shape, c)) for name, c in chunks.items()
+    }
+    n = _same_rows(shapes)
+    widths = tuple(_same_width(name, found) for name, found in shapes.items())
+    bounds = even_bounds(n, min(len(session.workers), n))
+    blocks = [
+        _in_blocks(chunks[name], [rows for rows, _ in shapes[name]], bounds, session)
+        for name in tables
+    ]
+    has = np.ones((n, len(tables)), dtype=bool)
+    if present is not None:
+        has = as_mask(present, has.shape).copy()
+    digests, largest, stored = [], [], []
+    for v, name in enumerate(tables):
+        own = pieces_of(has[:, v], bounds)
+        found = session.gather(session.each("check", _about, blocks[v], own))
+        for start, about in zip(bounds[:-1].tolist(), found, strict=True):
+            check_holes(about.gaps, name, start)
+        has[:, v] &= ~np.concatenate([about.gaps.empty for about in found])
+        if not has[:, v].all():
+            own = pieces_of(has[:, v], bounds)
+            blocks[v] = session.each("check", finite_everywhere, blocks[v], own)
+        digests.append(np.concatenate([about.digests for about in found]))
+        largest.append(max(about.largest for about in found))
+        counts = [about.stored for about in found]
+        stored.append(None if counts[0] is None else sum(filter(None, counts)))
+    check_somewhere(has)
+    return SpreadViews(
+        tuple(tables), widths, bounds, blocks, None if has.all() else has, digests, largest, stored
+    )
+
+
+def _named(X: Any) -> dict[str, Any]:
+    if is_spread(X) or not isinstance(X, Mapping | list | tuple):
+        X = getattr(X, "views", X)
+        X = X if isinstance(X, Mapping) else [X]
+    return name_tables(X)
+
+
+def _chunks(table: Any, name: str, session: Session) -> list[Future]:
+    """The rows of a table as matrices, in pieces as they come."""
+    if isinstance(table, str | Path):
+        table = _parquet(Path(table), name)
+    if not is_spread(table):
+        matrix = as_matrix(table, name)
+        bounds = even_bounds(matrix.shape[0], min(len(session.workers), matrix.shape[0]))
+        return session.send(pieces_of(matrix, bounds))
+    if getattr(table, "ndim", 0) != 2:
+        raise ValueError(
+            f"view '{name}' has {getattr(table, 'ndim', 0)} dimension(s); expected a 2-D table"
+        )
+    if hasattr(table, "rechunk"):
+        table = table.rechunk({1: -1})
+    delayed = np.ravel(np.asarray(table.to_delayed(), dtype=object)).tolist()
+    pieces = session.client.compute(delayed)
+    return [session.submit("read", _matrix, piece, name) for piece in pieces]
+
+
+def _parquet(path: Path, name: str) -> Any:
+    try:
+        import dask.dataframe as dd
+    except ImportError as error:
+        raise ImportError(
+            f"view '{name}' is a path, and reading it needs dask's data frames; expected: "
+            "pip install 'manyview[dask]'"
+        ) from error
+    if not path.exists() and not any(path.parent.glob(path.name)):
+        raise ValueError(f"view '{name}': there is no file '{path}'; expected a Parquet file")
+    return dd.read_parquet(str(path.resolve()))
+
+
+def _matrix(piece: Any, name: str) -> Matrix:
+    if piece.shape[0] == 0:  # partitions may be empty, views not
+        return np.empty(piece.shape)
+    return as_matrix(piece, name)
+
+
+def _same_rows(shapes: Mapping[str, Sequence[tuple[int, int]]]) -> int:
+    counts = {name: sum(rows for rows, _ in found) for name, found in shapes.items()}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"'{name}' has {n}" for name, n in counts.items())
+        raise ValueError(f"views differ in their number of rows: {listed}; expected the same")
+    n = next(iter(counts.values()))
+    if n < 2:
+        raise ValueError(f"n_samples={n}; expected at least 2 samples to cluster")
+    return n
+
+
+def _same_width(name: str, shapes: Sequence[tuple[int, int]]) -> int:
+    widths = {width for _, width in shapes}
+    if len(widths) > 1:
+        raise ValueError(
+            f"view '{name}' has pieces of {sorted(widths)} columns; expected the same in all"
+        )
+    return widths.pop()
+
+
+def _in_blocks(
+    chunks: Sequence[Future], lengths: Sequence[int], bounds: IntArray, session: Session
+) -> list[Future]:
+    """The same rows in as many pieces as there are blocks."""
+    ends = np.cumsum(lengths)
+    blocks = []
+    for b, (start, stop) in enumerate(pairwise(bounds.tolist())):
+        parts, cuts = [], []
+        for chunk, end, length in zip(chunks, ends.tolist(), lengths, strict=True):
+            low, high = max(start - (end - length), 0), min(stop - (end - length), length)
+            if low < high:
+                parts.append(chunk)
+                cuts.append((low, high))
+        blocks.append(session.submit("read", _joined, parts, cuts, block=b))
+    return blocks
+
+
+def _joined(parts: Sequence[Matrix], cuts: Sequence[tuple[int, int]]) -> Matrix:
+    pieces = [part[low:high] for part, (low, high) in zip(parts, cuts, strict=True)]
+    if len(pieces) == 1:
+        return pieces[0]
+    if any(isinstance(piece, csr_array) for piece in pieces):
+        return csr_array(vstack(pieces, format="csr"))
+    return np.concatenate(pieces)
+
+
+def _about(matrix: Matrix, has: BoolArray) -> _About:
+    gaps = find_gaps(matrix, has)
+    known = has & ~gaps.empty
+    own = matrix if known.all() else matrix[known]
+    values = own.data if isinstance(own, csr_array) else own
+    largest = 0.0 if gaps.n_holes else float(np.abs(values).max(initial=0.0))
+    stored = int(matrix.nnz) if isinstance(matrix, csr_array) else None
+    return _About(gaps, row_digests(matrix), largest, stored)

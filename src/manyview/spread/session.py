@@ -1,0 +1,133 @@
+"""Tasks on the workers of a Dask cluster, and what becomes of them when a worker is lost."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from distributed import Client, Future, get_worker, wait
+from distributed.client import FutureCancelledError
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from manyview._typing import IntArray
+
+# One of our tasks a process at a time: each uses all threads that the worker may.
+_ONE_AT_A_TIME = threading.RLock()
+
+
+class WorkerLostError(RuntimeError):
+    """A worker went, and with it what can't be made again from what is left."""
+
+
+class Session:
+    """One fit on a cluster: a row block for every worker.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    workers : addresses, one a block
+    stage : what is being done, for messages
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.stage = "reading"
+        self.workers: tuple[str, ...] = ()
+        self._token = uuid4().hex[:7] + "0"  # Dask leaves out of a name what has digits in it
+        self._numbers = itertools.count()
+        self.look_for_workers()
+
+    def look_for_workers(self) -> None:
+        """Who is there now; work that was given to others goes to them from now on."""
+        self.workers = tuple(sorted(self.client.nthreads()))
+        if not self.workers:
+            raise ValueError(
+                f"the Dask cluster at {self.client.scheduler.address} has no workers; expected at "
+                "least one"
+            )
+
+    def submit(
+        self, name: str, function: Callable[..., Any], *args: Any, block: int | None = None
+    ) -> Future:
+        """A task, shown under this name; on the worker of a block, if that is still there."""
+        where: dict[str, Any] = {}
+        if block is not None:
+            worker = self.workers[block % len(self.workers)]
+            where = {"workers": [worker], "allow_other_workers": True}
+        key = f"manyview-{name}-{self._token}_{next(self._numbers)}"
+        return self.client.submit(_alone, function, *args, key=key, pure=False, **where)
+
+    def each(
+        self, name: str, function: Callable[..., Any], *columns: Sequence[Any]
+    ) -> list[Future]:
+        """The same task for every block, with the arguments at its place in every column."""
+        return [
+            self.submit(name, function, *args, block=b)
+            for b, args in enumerate(zip(*columns, strict=True))
+        ]
+
+    def send(self, pieces: Sequence[NDArray[Any]]) -> list[Future]:
+        """Arrays from here, one a block."""
+        with _loss_seen():
+            return [
+                self.client.scatter(
+                    piece, workers=[self.workers[b % len(self.workers)]], hash=False
+                )
+                for b, piece in enumerate(pieces)
+            ]
+
+    def send_to_all(self, array: NDArray[Any]) -> Future:
+        """An array from here that every worker needs."""
+        with _loss_seen():
+            return self.client.scatter(array, broadcast=True, hash=False)
+
+    def gather(self, futures: Sequence[Future]) -> list[Any]:
+        with _loss_seen():
+            return list(self.client.gather(list(futures)))
+
+    def wait(self, futures: Sequence[Future]) -> None:
+        """Until all are there; what went wrong with one is raised."""
+        with _loss_seen():
+            wait(list(futures))
+            for future in futures:
+                if future.status != "finished":
+                    future.result()
+
+    def gather_rows(self, futures: Sequence[Future]) -> NDArray[Any]:
+        """One array of the rows of all blocks."""
+        return np.concatenate(self.gather(futures))
+
+
+def even_bounds(n: int, n_blocks: int) -> IntArray:
+    """Where blocks of as many rows each begin, and where the last one ends."""
+    return np.linspace(0, n, n_blocks + 1).astype(np.int64)
+
+
+def pieces_of(array: NDArray[Any], bounds: IntArray) -> list[NDArray[Any]]:
+    return [array[a:b] for a, b in itertools.pairwise(bounds.tolist())]
+
+
+@contextmanager
+def _loss_seen() -> Iterator[None]:
+    try:
+        yield
+    except FutureCancelledError as error:
+        raise WorkerLostError(str(error)) from error
+
+
+def _alone(function: Callable[..., Any], *args: Any) -> Any:
+    """Run one task with the threads of its worker, and one of BLAS, as on a single machine."""
+    import numba
+
+    config: Any = numba.config
+    with _ONE_AT_A_TIME:
+        threads = max(1, min(get_worker().state.nthreads, config.NUMBA_NUM_THREADS))
+        numba.set_num_threads(threads)
+        with threadpool_limits({"blas": 1, "openmp": threads}):
+            return function(*args)
