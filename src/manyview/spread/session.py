@@ -17,6 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from manyview._typing import IntArray
 
+# Stages whose tasks multiply matrices. Limiting threads takes longer than a step of the others.
+_WITH_BLAS = ("neighbors", "cells", "routes", "bridges")
 # One of our tasks a process at a time: each uses all threads that the worker may.
 _ONE_AT_A_TIME = threading.RLock()
 
@@ -61,7 +63,8 @@ class Session:
             worker = self.workers[block % len(self.workers)]
             where = {"workers": [worker], "allow_other_workers": True}
         key = f"manyview-{name}-{self._token}_{next(self._numbers)}"
-        return self.client.submit(_alone, function, *args, key=key, pure=False, **where)
+        run = _with_one_blas_thread if name in _WITH_BLAS else _alone
+        return self.client.submit(run, function, *args, key=key, pure=False, **where)
 
     def each(
         self, name: str, function: Callable[..., Any], *columns: Sequence[Any]
@@ -122,12 +125,17 @@ def _loss_seen() -> Iterator[None]:
 
 
 def _alone(function: Callable[..., Any], *args: Any) -> Any:
-    """Run one task with the threads of its worker, and one of BLAS, as on a single machine."""
+    """Run one task with the threads of its worker."""
     import numba
 
     config: Any = numba.config
     with _ONE_AT_A_TIME:
         threads = max(1, min(get_worker().state.nthreads, config.NUMBA_NUM_THREADS))
         numba.set_num_threads(threads)
-        with threadpool_limits({"blas": 1, "openmp": threads}):
-            return function(*args)
+        return function(*args)
+
+
+def _with_one_blas_thread(function: Callable[..., Any], *args: Any) -> Any:
+    """The same with one thread of BLAS, as on a single machine."""
+    with _ONE_AT_A_TIME, threadpool_limits({"blas": 1, "openmp": get_worker().state.nthreads}):
+        return _alone(function, *args)
