@@ -6,8 +6,8 @@ QUIET := --quiet --disable-pip-version-check
 # The paper's data and goldens, for tests that are run elsewhere.
 SHARED := $(or $(MANYVIEW_SHARED),$(abspath ../shared))
 
-.PHONY: demo test test-slow test-oldest test-wheel dist fuzz audit lint types bench bench-memory \
-	bench-scale bench-peers bench-practice bench-readers robustness reproduce clean
+.PHONY: demo test test-slow test-oldest test-wheel dist fuzz audit lint types bench bench-dask \
+	bench-memory bench-scale bench-peers bench-practice bench-readers robustness reproduce clean
 .DEFAULT_GOAL := demo
 
 # One stamp for each set of extras; made anew when the dependencies change.
@@ -87,6 +87,10 @@ bench-memory: $(VENV)/.installed-dev
 # Fits of 50,000 to a million samples by stage; writes its tables and figure into docs/.
 bench-scale: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/bench_scale.py
+
+# The same fit on 1, 2 and 4 workers of a Dask cluster; writes its table into docs/.
+bench-dask: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/bench_dask.py
 
 # Other packages on the same data; about 1.5 GB, in an environment of their own.
 bench-peers:

@@ -42,7 +42,7 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
     sq_norms : squared norms of the samples' rows
     """
     columns = near.indices[:, :-1].astype(np.int32)
-    pairs = None if weighting == "adaptive" else (sq_norms[:, None], sq_norms[columns])
+    pairs = (sq_norms[:, None], sq_norms[columns]) if weighting == "cosine" else None
     scale = 1.0
     if weighting == "heat":
         near_enough = np.sort(counted_distances(near.sq_distances))
@@ -75,18 +75,16 @@ def neighbor_weights(
     Parameters
     ----------
     sq_distances : array of shape (n, k + 1)
-    sq_norm_pairs : squared norms of the samples (n, 1) and of their neighbours (n, k); "adaptive"
-        weights need none
+    sq_norm_pairs : squared norms of the samples (n, 1) and of their neighbours (n, k), for "cosine"
     scale : the mean of `counted_distances` over the view, for "heat"
     """
-    gain = _gain(sq_distances)
-    if weighting == "adaptive" or sq_norm_pairs is None:
+    gain, nearest = _gain(sq_distances), sq_distances[:, :-1]
+    if weighting == "adaptive":
         return gain
+    if sq_norm_pairs is None:
+        return np.where(gain > 0, _falling(weighting, nearest, scale), 0.0)
     own, theirs = sq_norm_pairs
-    nearest = sq_distances[:, :-1]
-    products = (own + theirs - nearest) / 2
-    weights = _weigh(weighting, nearest, products, own * theirs, scale)
-    return np.where(gain > 0, weights, 0.0)
+    return np.where(gain > 0, _cosines((own + theirs - nearest) / 2, own * theirs), 0.0)
 
 
 def graph_of_neighbors(columns: IntArray, weights: FloatArray, n_samples: int) -> csr_array:
@@ -107,7 +105,10 @@ def complete_graph(rows: Rows, weighting: str) -> csr_array:
     distances = np.maximum(norms[:, None] + norms - 2 * products, 0.0)
     n = len(norms)
     scale = distances.sum() / (n * (n - 1))
-    weights = _weigh(weighting, distances, products, norms[:, None] * norms, scale)
+    if weighting == "cosine":
+        weights = _cosines(products, norms[:, None] * norms)
+    else:
+        weights = _falling(weighting, distances, scale)
     np.fill_diagonal(weights, 0.0)
     return _rows_to_one(csr_array(weights))
 
@@ -129,21 +130,18 @@ def given_graph(matrix: FloatArray | csr_array, order: IntArray) -> csr_array:
     return _rows_to_one(reordered(csr_array(matrix), order), only_above=1.0)
 
 
-def _weigh(
-    weighting: str,
-    distances: FloatArray,
-    products: FloatArray,
-    sq_norm_pairs: FloatArray,
-    scale: float,
-) -> FloatArray:
+def _falling(weighting: str, distances: FloatArray, scale: float) -> FloatArray:
+    """Weights that fall with distance, or not at all."""
     if weighting == "binary":
         return np.ones_like(distances)
-    if weighting == "cosine":
-        lengths = np.sqrt(sq_norm_pairs)
-        return np.maximum(
-            np.divide(products, lengths, np.zeros_like(products), where=lengths > 0), 0
-        )
     return np.exp(-distances / (2 * scale if scale > 0 else 1.0))
+
+
+def _cosines(products: FloatArray, sq_norm_pairs: FloatArray) -> FloatArray:
+    """Cosines of at least 0, from inner products; 0 where a row has no length."""
+    lengths = np.sqrt(sq_norm_pairs)
+    cosines = np.divide(products, lengths, np.zeros_like(products), where=lengths > 0)
+    return np.maximum(cosines, 0)
 
 
 def _rows_to_one(graph: csr_array, only_above: float = 0.0) -> csr_array:

@@ -48,6 +48,7 @@ def cluster(
     add_to_obs: str | None = None,
     random_state: int | None = 0,
     checkpoint: str | Path | None = None,
+    client: Any = None,
     **options: Any,
 ) -> ClusterResult:
     """Cluster samples that come in several views.
@@ -72,6 +73,11 @@ def cluster(
     checkpoint : path of a folder, optional
         Of "angular", "cigmvc" and "gbs": where to keep what there is so far, so that the same call
         after an interruption goes on from there.
+    client : distributed.Client, optional
+        Of "angular", "cigmvc" and "gbs": fit on the workers of this Dask cluster. Views may then be
+        Dask arrays and data frames as well, or paths of Parquet files, or of folders of their
+        parts, that workers read themselves; samples of such views are numbered. Samples and graphs
+        stay on the cluster: the result has no confidence, no report and no model.
     **options
         Other parameters of the method, as ``n_neighbors=20``.
 
@@ -98,18 +104,24 @@ def cluster(
             f"add_to_obs={add_to_obs!r} with {type(data).__name__}; expected MuData or AnnData"
         )
     estimator = METHODS[method](n_clusters, random_state=random_state, **options)
-    kept: dict[str, Any] = {}
-    if checkpoint is not None:
-        if not isinstance(estimator, GraphFusion):
+    for name, value in (("checkpoint", checkpoint), ("client", client)):
+        if value is not None and not isinstance(estimator, GraphFusion):
             raise ValueError(
-                f"checkpoint with method={method!r}; expected one of 'angular', 'cigmvc', 'gbs'"
+                f"{name} with method={method!r}; expected one of 'angular', 'cigmvc', 'gbs'"
             )
-        kept["checkpoint"] = checkpoint
-    tables = tables_of(data, views, present)
+    kept = {} if checkpoint is None else {"checkpoint": checkpoint}
+    if client is None:
+        tables = tables_of(data, views, present)
+        fit = partial(estimator.fit, tables, **kept)
+    else:
+        spread = spread_views_of(data, views, present)
+        fit = partial(estimator.fit, spread.views, present=spread.present, client=client, **kept)
     started = time.perf_counter()
     with _heard_warnings() as heard:
-        estimator.fit(tables, **kept)
+        fit()
     seconds = time.perf_counter() - started
+    if client is not None:
+        tables = _as_fitted(spread, estimator)
     result = ClusterResult(tables, estimator, method, seconds, tuple(heard))
     if add_to_obs is not None:
         result.add_to_obs(data, add_to_obs)

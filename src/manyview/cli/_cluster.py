@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import shlex
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from manyview.cli._inputs import add_input_options, input_words, read_tables
-from manyview.cli._terminal import activity, print_path, print_table, warn
+from manyview.cli._inputs import add_input_options, input_words, read_spread_tables, read_tables
+from manyview.cli._scheduler import check_scheduler_options, connected
+from manyview.cli._terminal import activity, print_note, print_path, print_table, warn
 
 _METHODS = ("angular", "cigmvc", "gbs", "average", "mgl", "mcgl")
 _OUTPUTS = ("labels.csv", "summary.json", "report.html")
+# Those that an earlier run may have left, and that this one may not write.
+_NOT_ALWAYS = ("model.zip", "report.html")
 
 
 def add_cluster_options(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +50,13 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
         "goes on from there (angular, cigmvc and gbs); it is cleared when the outputs are written",
     )  # fmt: skip
     parser.add_argument(
+        "--scheduler", metavar="ADDRESS",
+        help="fit on the workers of the Dask cluster with this scheduler, such as "
+        "tcp://127.0.0.1:8786 (angular, cigmvc and gbs): they read .parquet files, or folders of "
+        "such, themselves, under the same paths as here; with --id all files have the same ids in "
+        "the same order; there is no report.html, as graphs stay on the cluster",
+    )  # fmt: skip
+    parser.add_argument(
         "--yes", action="store_true", help="go on even if memory is not likely to be enough"
     )
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
@@ -57,33 +68,52 @@ def cluster(options: argparse.Namespace) -> None:
     from manyview._checks import check_integer
     from manyview._files import check_folder, check_free, write_all
     from manyview.memory import memory_limit
-    from manyview.result import cluster as cluster_data
 
     n_clusters = _number_or_auto("--clusters", options.clusters)
     neighbors = _number_or_auto("--neighbors", options.neighbors)
     check_integer("seed", options.seed, 0, 2**32 - 1)
+    if options.scheduler is not None:
+        check_scheduler_options(options)
     names = [*_OUTPUTS, *(["model.zip"] if options.save_model else [])]
     check_free(options.output, names, force=options.force)  # better now than after the work
     if options.checkpoint is not None:
         check_folder(options.checkpoint)
     with activity() as show:
-        show("reading")
-        tables = read_tables(options)
         unlimited = memory_limit(None) if options.yes else nullcontext()
-        with warnings.catch_warnings(), unlimited:
-            warnings.simplefilter("ignore")  # said below, each on a line
-            result = cluster_data(
-                tables, n_clusters, method=options.method, n_neighbors=neighbors,
-                random_state=options.seed, checkpoint=options.checkpoint,
-            )  # fmt: skip
-        show("writing the report")
+        with unlimited:
+            result = _fit(options, n_clusters, neighbors, show)
+        show("writing")
         files = result.files(_command_line(options), model=options.save_model)
-        write_all(options.output, files, without=["model.zip"])
+        write_all(options.output, files, without=_NOT_ALWAYS)
         if options.checkpoint is not None:
             result.estimator.clear_checkpoint()
     for text in result.warnings:
         warn(text)
     _print_summary(result, options.output)
+
+
+def _fit(
+    options: argparse.Namespace,
+    n_clusters: int | str,
+    neighbors: int | str,
+    show: Callable[[str], None],
+) -> Any:
+    """Here, or on the workers of a cluster."""
+    from manyview.result import cluster as cluster_data
+
+    where: Any = nullcontext()
+    if options.scheduler is not None:
+        show("connecting")
+        where = connected(options.scheduler)
+    with where as client:
+        show("reading")
+        tables = read_tables(options) if client is None else read_spread_tables(options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said at the end, each on a line
+            return cluster_data(
+                tables, n_clusters, method=options.method, n_neighbors=neighbors,
+                random_state=options.seed, checkpoint=options.checkpoint, client=client,
+            )  # fmt: skip
 
 
 def _number_or_auto(flag: str, text: str) -> int | str:
@@ -104,6 +134,7 @@ def _command_line(options: argparse.Namespace) -> str:
     words += ["--method", options.method, "--neighbors", options.neighbors]
     words += ["--seed", str(options.seed), "--output", str(options.output)]
     words += ["--save-model"] if options.save_model else []
+    words += ["--scheduler", options.scheduler] if options.scheduler is not None else []
     return shlex.join(words)
 
 
@@ -125,4 +156,7 @@ def _print_summary(result: Any, folder: Path) -> None:
     columns = ("view", "samples", "features", "weight", "disagreement")
     print_table(title, columns, rows, 1, f"Samples in each cluster: {shown}")
     print_path("Labels", folder / "labels.csv")
-    print_path("Report", folder / "report.html")
+    if result.on_cluster:
+        print_note("Report: none, as the graphs that it shows stayed on the cluster")
+    else:
+        print_path("Report", folder / "report.html")

@@ -30,13 +30,22 @@ def read_tables(options: argparse.Namespace) -> Any:
     from manyview.readers import read_views
     from manyview.tables import align
 
-    tables = read_views(
-        options.views,
-        id_column=options.id_column,
-        drop_non_numeric=options.drop_non_numeric,
-        transpose=options.transpose,
-    )
-    return align(tables)
+    return align(read_views(options.views, **_how(options)))
+
+
+def read_spread_tables(options: argparse.Namespace) -> Any:
+    """The same for a cluster, whose workers read Parquet files themselves."""
+    from manyview.spread.files import read_files
+
+    return read_files(options.views, **_how(options))
+
+
+def _how(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "id_column": options.id_column,
+        "drop_non_numeric": options.drop_non_numeric,
+        "transpose": options.transpose,
+    }
 
 
 def input_words(options: argparse.Namespace) -> list[str]:

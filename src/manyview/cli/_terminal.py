@@ -110,6 +110,11 @@ def print_table(title: str, columns: Sequence[str], rows: Any, left: int, note: 
 
 
 def print_path(label: str, path: Path) -> None:
+    print_note(f"{label}: {path.resolve().as_uri()}")
+
+
+def print_note(text: str) -> None:
+    """One line on stdout, however long."""
     from rich.console import Console
 
-    Console().print(f"{label}: {path.resolve().as_uri()}", soft_wrap=True, markup=False)
+    Console().print(text, soft_wrap=True, markup=False)

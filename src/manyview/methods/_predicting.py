@@ -12,7 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview._version import __version__
 from manyview.known_views import KnownView, match_views
 from manyview.model import ClusterModel, Prediction
@@ -46,7 +46,10 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     labels_: IntArray
     embedding_: FloatArray
-    _views: Views
+    view_names_: tuple[str, ...]
+    _views: Views  # or None, where `_on_cluster`
+    # Which samples the views of a fit on a cluster have; None where all have all.
+    _present: BoolArray | None = None
     _voting: Voting
     _seed: int
 
@@ -101,10 +104,11 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         features : names of the columns of every view, optional
         """
         check_is_fitted(self)
-        views, trust = self._views, self._trust()
+        views, trust = self._own_views(), self._trust()
         names = features or views.features or [None] * len(views.names)
         known = [
-            self._known_view(v, trust[:, v], column_names) for v, column_names in enumerate(names)
+            self._known_view(views, v, trust[:, v], column_names)
+            for v, column_names in enumerate(names)
         ]
         return ClusterModel(
             views=tuple(known),
@@ -127,14 +131,34 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Votes as in `predict`; NaN for a sample that no view says anything about.
         """
         check_is_fitted(self)
+        if self._on_cluster:
+            raise AttributeError(
+                f"{type(self).__name__} was fitted on a Dask cluster, where its graphs stay; "
+                "expected a fit without client to tell confidence by"
+            )
         graphs = getattr(self, "view_graphs_", [])
         if len(graphs) != len(self._views.names):
             raise AttributeError(f"{type(self).__name__} has no graph of every view to tell it by")
         return own_shares(graphs, self.labels_, self._voting_weights(), self._trust())
 
-    def _known_view(self, v: int, trust: FloatArray, features: tuple[str, ...] | None) -> KnownView:
-        views, own = self._views, self._views.samples_of(v)
-        matrix = views.matrices[v]
+    @property
+    def _on_cluster(self) -> bool:
+        """Whether its samples and graphs stayed on the workers of a cluster."""
+        return self._views is None
+
+    def _own_views(self) -> Views:
+        """What it was fitted to; an error where that is not kept."""
+        if self._on_cluster:
+            raise ValueError(
+                f"{type(self).__name__} was fitted on a Dask cluster, where its samples stay; "
+                "expected a fit without client to compare new samples with"
+            )
+        return self._views
+
+    def _known_view(
+        self, views: Views, v: int, trust: FloatArray, features: tuple[str, ...] | None
+    ) -> KnownView:
+        own, matrix = views.samples_of(v), views.matrices[v]
         return KnownView(
             name=views.names[v],
             matrix=matrix if own is None else matrix[own],
@@ -146,7 +170,7 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _voting_weights(self) -> FloatArray:
         """How much each view counts."""
-        n_views = len(self._views.names)
+        n_views = len(self.view_names_)
         weights = getattr(self, "view_weights_", np.ones(n_views))
         if not weights.any():  # no view said anything; new samples may still equal known ones
             weights = np.ones(n_views)
@@ -154,7 +178,7 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _trust(self) -> FloatArray:
         """(n_samples, n_views): how much of a sample's edges the other views agree with."""
-        return np.ones((len(self.labels_), len(self._views.names)))
+        return np.ones((len(self.labels_), len(self.view_names_)))
 
     def _n_voters(self) -> int:
         k = getattr(self, "n_neighbors", "auto")

@@ -123,8 +123,10 @@ class _Fit:
             views = read_spread(X, present, session)
         estimator._check_samples(views)
         estimator._begin(views.names)
-        estimator._views = None
+        estimator._views = estimator._checkpoint = None
         estimator.n_features_in_ = sum(views.widths)
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
         run.say("%d samples in %d blocks", views.n_samples, len(views.bounds) - 1)
         self.need = memory.check(session, self._size(views), type(estimator).__name__)
         layout = layout_of(views.digests, views.present)
@@ -167,6 +169,7 @@ class _Fit:
         numbers = np.empty(views.n_samples, dtype=np.int64)
         numbers[layout.samples] = np.arange(views.n_samples)
         n_blocks = len(views.bounds) - 1
+        numbered = self.session.each("rows", np.asarray, pieces_of(numbers, views.bounds))
         shares = []
         for v, name in enumerate(views.names):
             has: list[Any] = [None] * n_blocks
@@ -178,7 +181,7 @@ class _Fit:
                     "rows",
                     make_share,
                     views.blocks[v],
-                    pieces_of(numbers, views.bounds),
+                    numbered,
                     has,
                     *([value] * n_blocks for value in same),
                 )

@@ -38,7 +38,7 @@ def weighted(
         sums = session.gather(session.each("weights", _sum_counted, found))
         total, count = np.sum(sums, axis=0)
         scale = float(total / count) if count else 1.0
-    if weighting in ("cosine", "heat", "binary"):
+    if weighting == "cosine":
         norms = session.submit("weights", _norms, list(shares), n_samples)
     return session.each(
         "weights", _weigh, found, [norms] * n, [weighting] * n, [scale] * n, [n_samples] * n

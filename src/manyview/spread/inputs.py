@@ -17,7 +17,14 @@ from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.layout import row_digests
 from manyview.presence import Gaps, as_mask, find_gaps, finite_everywhere
 from manyview.spread.session import Session, even_bounds, pieces_of
-from manyview.views import as_matrix, check_holes, check_somewhere, name_tables
+from manyview.views import (
+    as_matrix,
+    check_holes,
+    check_same_index,
+    check_somewhere,
+    is_collection,
+    name_tables,
+)
 
 
 @dataclass(frozen=True)
@@ -109,10 +116,10 @@ def read_spread(X: Any, present: Any, session: Session) -> SpreadViews:
 
 
 def _named(X: Any) -> dict[str, Any]:
-    if is_spread(X) or not isinstance(X, Mapping | list | tuple):
-        X = getattr(X, "views", X)
-        X = X if isinstance(X, Mapping) else [X]
-    return name_tables(X)
+    several = is_collection(X) or (isinstance(X, list | tuple) and any(map(is_spread, X)))
+    tables = name_tables(getattr(X, "views", X) if several else [X])
+    check_same_index({name: table for name, table in tables.items() if not is_spread(table)})
+    return tables
 
 
 def _chunks(table: Any, name: str, session: Session) -> list[Future]:
@@ -127,7 +134,7 @@ def _chunks(table: Any, name: str, session: Session) -> list[Future]:
         raise ValueError(
             f"view '{name}' has {getattr(table, 'ndim', 0)} dimension(s); expected a 2-D table"
         )
-    if hasattr(table, "rechunk"):
+    if hasattr(table, "rechunk") and table.numblocks[1] > 1:
         table = table.rechunk({1: -1})
     delayed = np.ravel(np.asarray(table.to_delayed(), dtype=object)).tolist()
     pieces = session.client.compute(delayed)

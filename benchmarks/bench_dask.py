@@ -1,0 +1,210 @@
+"""The same fit on 1, 2 and 4 workers of a Dask cluster: time, traffic and memory of each.
+
+This machine has few cores, so every worker is given the same small share of one, by a control
+group of its own: what more workers gain is then theirs, and not what the machine happens to have
+left. The scheduler and this process have what the workers leave. Needs root and version 1 of
+control groups; without them `--free` leaves workers unlimited. Run it with ``make bench-dask``,
+which writes its tables into docs/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import time
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import harness
+import numpy as np
+
+PAGE = Path(__file__).parent.parent / "docs" / "scaling.md"
+GROUPS = Path("/sys/fs/cgroup/cpu/manyview-bench")
+#: Of a core, for every worker: four of them leave two fifths of two cores to the rest.
+SHARE = 0.4
+WORKERS = (1, 2, 4)
+
+
+@contextmanager
+def limited(pids, share):
+    """Give each process at most this share of a core."""
+    period = 100_000
+    made = []
+    try:
+        for number, pid in enumerate(pids if share else []):
+            group = GROUPS.with_name(f"{GROUPS.name}-{number}")
+            group.mkdir(exist_ok=True)
+            made.append(group)
+            (group / "cpu.cfs_period_us").write_text(str(period))
+            (group / "cpu.cfs_quota_us").write_text(str(int(share * period)))
+            (group / "cgroup.procs").write_text(str(pid))
+        yield
+    finally:
+        for group in made:
+            for pid in (group / "cgroup.procs").read_text().split():
+                (GROUPS.parent / "cgroup.procs").write_text(pid)
+            group.rmdir()
+
+
+def counters(dask_worker):
+    """What a worker has sent to others, and computed, so far."""
+    return {
+        "out": dask_worker.transfer_outgoing_bytes_total,
+        "cpu": time.process_time(),
+        "high": _status("VmHWM"),
+    }
+
+
+def _status(key):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
+
+
+def reset_high_water():
+    Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS")
+
+
+class Tally(logging.Handler):
+    """Reads the counters whenever a round has ended, and counts what goes to and from here."""
+
+    def __init__(self, client):
+        super().__init__(logging.INFO)
+        self.client = client
+        self.rounds = []
+        self.driver = 0
+
+    def emit(self, record):
+        if "round %d" in str(record.msg):
+            self.rounds.append((self.client.run(counters), self.driver, time.perf_counter()))
+
+    def watch(self, session_type):
+        tally = self
+
+        def size(values):
+            return sum(getattr(value, "nbytes", 0) for value in values)
+
+        def send(self, pieces, original=session_type.send):
+            tally.driver += size(pieces)
+            return original(self, pieces)
+
+        def send_to_all(self, array, original=session_type.send_to_all):
+            tally.driver += array.nbytes
+            return original(self, array)
+
+        def gather(self, futures, original=session_type.gather):
+            found = original(self, futures)
+            tally.driver += size(found)
+            return found
+
+        session_type.send, session_type.send_to_all, session_type.gather = (
+            send, send_to_all, gather,
+        )  # fmt: skip
+
+
+def fit(n, n_workers, n_clusters, widths, share, report):
+    from distributed import Client, LocalCluster, performance_report
+
+    from manyview import AngularCIGMVC
+    from manyview.datasets import make_latent_views
+    from manyview.spread import memory
+    from manyview.spread.session import Session
+
+    warnings.simplefilter("ignore")
+    data = make_latent_views(n, n_clusters, widths=widths, separation=6.0, random_state=0)
+    views = list(data.views.values())
+    small = [view[:6000] for view in views]
+    needs = []
+    estimated = memory.worker_memory
+    memory.worker_memory = lambda *args: needs.append(estimated(*args)) or needs[-1]
+    with (
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, memory_limit=None,
+            dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR,
+        ) as cluster,
+        Client(cluster, direct_to_workers=True) as client,
+    ):  # fmt: skip
+        model = AngularCIGMVC(n_clusters, neighbor_search="approximate", random_state=0, verbose=1)
+        model.fit(small, client=client)  # compiles
+        tally = Tally(client)
+        tally.watch(Session)
+        logging.getLogger("manyview").addHandler(tally)
+        pids = client.run(os.getpid).values()
+        start = client.run(reset_high_water)
+        with limited(pids, share), performance_report(filename=report):
+            before = client.run(counters)
+            began = time.perf_counter()
+            model.fit(views, client=client)
+            seconds = time.perf_counter() - began
+            after = client.run(counters)
+    first, last = tally.rounds[0], tally.rounds[-1]
+    rounds = len(tally.rounds) - 1
+    return {
+        "seconds": seconds,
+        "stages": model.stage_seconds_,
+        "rounds": rounds,
+        "round_seconds": (last[2] - first[2]) / rounds,
+        "round_out": [(last[0][w]["out"] - first[0][w]["out"]) / rounds for w in first[0]],
+        "round_driver": (last[1] - first[1]) / rounds,
+        "cpu": [after[w]["cpu"] - before[w]["cpu"] for w in after],
+        "growth": [after[w]["high"] - start[w] for w in after],
+        "estimate": needs[-1].peak,
+        "labels": int(np.unique(model.labels_).size),
+    }
+
+
+def main():
+    harness.answer_if_asked({"fit": fit})
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=100_000)
+    parser.add_argument("--clusters", type=int, default=10)
+    parser.add_argument("--free", action="store_true", help="do not limit the workers' share")
+    options = parser.parse_args()
+    n, n_clusters, widths = options.samples, options.clusters, [30, 20, 20]
+    share = None if options.free else SHARE
+    folder = Path("build")
+    folder.mkdir(exist_ok=True)
+    found = {}
+    for n_workers in WORKERS:
+        found[n_workers] = harness.in_a_process(
+            __file__, "fit", n=n, n_workers=n_workers, n_clusters=n_clusters, widths=widths,
+            share=share, report=str(folder / f"dask-{n_workers}-workers.html"),
+        )  # fmt: skip
+        print(n_workers, json.dumps(found[n_workers]), flush=True)
+    unit = 8 * n * n_clusters
+    rows = [
+        [
+            n_workers,
+            f"{one['seconds']:.0f}",
+            f"{one['stages']['neighbors']:.0f}",
+            f"{one['round_seconds']:.1f}",
+            f"{max(one['cpu']):.0f}",
+            f"{max(one['round_out']) / 1e6:.0f}",
+            f"{max(one['round_out']) / unit:.1f}",
+            f"{one['round_driver'] / unit:.1f}",
+            f"{max(one['growth']) / 1e6:.0f}",
+            f"{one['estimate'] / 1e6:.0f}",
+        ]
+        for n_workers, one in found.items()
+    ]
+    head = [
+        "workers", "whole fit, s", "neighbours, s", "a round, s", "CPU of a worker, s",
+        "sent by a worker a round, MB", "in N C numbers", "to and from the driver, N C numbers",
+        "memory of a worker, MB", "estimated, MB",
+    ]  # fmt: skip
+    limits = "unlimited workers" if share is None else f"each worker {share:g} of a core"
+    text = (
+        f"{n:,} samples, {len(widths)} views of {', '.join(map(str, widths))} features, "
+        f"{n_clusters} clusters, {found[1]['rounds']} rounds; {limits}.\n\n"
+        f"{harness.table(head, rows)}\n\n{harness.machine()}."
+    )
+    print(text)
+    if PAGE.exists():
+        harness.write_block(PAGE, "workers", text)
+
+
+if __name__ == "__main__":
+    main()
