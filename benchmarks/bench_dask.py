@@ -26,6 +26,8 @@ GROUPS = Path("/sys/fs/cgroup/cpu/manyview-bench")
 #: Of a core, for every worker: four of them leave two fifths of two cores to the rest.
 SHARE = 0.4
 WORKERS = (1, 2, 4)
+#: Samples and workers of the table on paper.
+PAPER = ((1_000_000, 4), (100_000_000, 100), (100_000_000, 1_000), (1_000_000_000, 1_000))
 
 
 @contextmanager
@@ -149,11 +151,56 @@ def fit(n, n_workers, n_clusters, widths, share, report):
         "round_seconds": (last[2] - first[2]) / rounds,
         "round_out": [(last[0][w]["out"] - first[0][w]["out"]) / rounds for w in first[0]],
         "round_driver": (last[1] - first[1]) / rounds,
+        "round_cpu": sum(last[0][w]["cpu"] - first[0][w]["cpu"] for w in first[0]) / rounds,
         "cpu": [after[w]["cpu"] - before[w]["cpu"] for w in after],
+        "neighbors_cpu": sum(first[0][w]["cpu"] - before[w]["cpu"] for w in after),
         "growth": [after[w]["high"] - start[w] for w in after],
         "estimate": needs[-1].peak,
         "labels": int(np.unique(model.labels_).size),
     }
+
+
+def on_paper(n, n_clusters, found):
+    """What many samples would need, from what few needed: Markdown."""
+    from manyview.filtered import SPARE_VECTORS
+    from manyview.memory.size import FitSize, ViewSize
+    from manyview.spread.memory import worker_memory
+
+    n_views, width, k, network = 3, 100, 15, 1.25e9
+    vectors = -8 * (-(n_clusters + 1 + SPARE_VECTORS) // 8)
+    most = found[max(found)]
+    share = 1 - 1 / max(found)
+    numbers = max(most["round_out"]) / (8 * n * n_clusters * share)
+    rows = []
+    for samples, workers in PAPER:
+        size = FitSize(samples, (ViewSize(samples, width),) * n_views, n_clusters, k)
+        memory = worker_memory(size, workers).stages
+        driver = samples * (8 * 5 * vectors + 8 * 2 * n_clusters + 8 * (n_views + 4))
+        traffic = numbers * 8 * samples * n_clusters * (1 - 1 / workers)
+        computed = found[1]["round_cpu"] / n * samples / workers
+        searched = found[1]["neighbors_cpu"] / n * samples * (samples / n) ** 0.5 / workers
+        rows.append(
+            [
+                f"{samples:,}",
+                f"{workers:,}",
+                f"{memory['neighbors'] / 1e9:.0f}",
+                f"{memory['rounds'] / 1e9:.0f}",
+                f"{driver / 1e9:.0f}",
+                f"{traffic / 1e9:.0f}",
+                f"{traffic / network:.0f}",
+                f"{computed:.0f}",
+                f"{searched / 3600:.1f}",
+            ]
+        )
+    head = [
+        "samples", "workers of one core", "worker while searching, GB", "worker in the rounds, GB",
+        "driver, GB", "sent by a worker a round, GB", "that at 10 Gbit/s, s",
+        "computing a round, s", "search of neighbours, h",
+    ]  # fmt: skip
+    return (
+        f"{n_views} views of {width} features, {n_clusters} clusters, {k} neighbours:\n\n"
+        + harness.table(head, rows)
+    )
 
 
 def main():
@@ -201,9 +248,11 @@ def main():
         f"{n_clusters} clusters, {found[1]['rounds']} rounds; {limits}.\n\n"
         f"{harness.table(head, rows)}\n\n{harness.machine()}."
     )
-    print(text)
-    if PAGE.exists():
+    paper = on_paper(n, n_clusters, found)
+    print(text, paper, sep="\n\n")
+    if not options.free:
         harness.write_block(PAGE, "workers", text)
+        harness.write_block(PAGE, "paper", paper)
 
 
 if __name__ == "__main__":

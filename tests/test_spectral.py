@@ -71,7 +71,7 @@ def test_a_group_that_comes_loose_is_not_missed(rng, monkeypatch, normalized, n_
         G = np.kron(np.eye(count), np.ones((size, size)) - np.eye(size)) / (size - 1)
         for end in range(size - 1, count * size - 1, size):
             G[end, end + 1] = G[end + 1, end] = link
-        return G
+        return csr_array(G)
 
     start = None
     for link in (0.9, 0.5, 0.1, 0.001, 1e-5):

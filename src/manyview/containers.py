@@ -111,7 +111,8 @@ def _of_anndata(data: Any, name: str) -> Table:
     if name in data.obsm:
         table = data.obsm[name]
         return Table(name, as_matrix(table, name), _names(data.obs_names), column_names(table))
-    known = ["X", *data.layers, *data.obsm]
+    layers = [layer for layer in data.layers if layer is not None]  # what X is to anndata 0.13
+    known = ["X", *layers, *data.obsm]
     raise ValueError(f"views has {name!r}; expected some of {known}")
 
 
