@@ -1,6 +1,7 @@
 """`manyview.cluster` and what its result can do."""
 
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -161,7 +162,9 @@ def mudata_of(blobs):
         obs = pd.DataFrame(index=cells[kept])
         var = pd.DataFrame(index=[f"{name}-{f}" for f in range(view.shape[1])])
         parts[name] = anndata.AnnData(view[kept], obs=obs, var=var)
-    with mudata.set_options(pull_on_update=False):
+    # Until mudata 0.4 it warned where it was not told.
+    told = mudata.set_options(pull_on_update=False) if hasattr(mudata, "set_options") else None
+    with told or nullcontext():
         return mudata.MuData(parts)
 
 
