@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,20 +112,43 @@ def cluster(
     kept = {} if checkpoint is None else {"checkpoint": checkpoint}
     if client is None:
         tables = tables_of(data, views, present)
-        fit = partial(estimator.fit, tables, **kept)
-    else:
-        spread = spread_views_of(data, views, present)
-        fit = partial(estimator.fit, spread.views, present=spread.present, client=client, **kept)
     started = time.perf_counter()
     with _heard_warnings() as heard:
-        fit()
+        if client is None:
+            estimator.fit(tables, **kept)
+        else:
+            tables = _fit_on_cluster(estimator, data, views, present, client=client, **kept)
     seconds = time.perf_counter() - started
-    if client is not None:
-        tables = _as_fitted(spread, estimator)
     result = ClusterResult(tables, estimator, method, seconds, tuple(heard))
     if add_to_obs is not None:
         result.add_to_obs(data, add_to_obs)
     return result
+
+
+def _fit_on_cluster(
+    estimator: Any, data: Any, views: Sequence[str] | None, present: Any, **given: Any
+) -> AlignedTables:
+    """Fit; what the views are, of which features may be on the cluster alone."""
+    try:
+        from manyview.spread.files import collections_of
+    except ImportError as error:
+        raise ImportError(
+            f"a fit on a cluster needs {error.name}, which is not installed; "
+            "expected: pip install 'manyview[dask]'"
+        ) from error
+    spread = collections_of(data, views)
+    if spread is None:
+        tables = tables_of(data, views, present)
+        estimator.fit(tables.views, present=tables.present, **given)
+    else:
+        estimator.fit(spread.views, present=present, **given)
+        n, n_views = len(estimator.labels_), len(spread.views)
+        ids = tuple(map(str, range(n)))
+        everywhere = np.ones((n, n_views), dtype=bool)
+        tables = AlignedTables(ids, spread.views, everywhere, spread.features, has_ids=False)
+    # Rows of nothing but NaN are found where they are read.
+    found = estimator._present
+    return tables if found is None else replace(tables, present=tables.present & found)
 
 
 @contextmanager
@@ -181,6 +204,12 @@ class ClusterResult:
         return tuple(self.tables.views)
 
     @property
+    def on_cluster(self) -> bool:
+        """Whether it was fitted on a Dask cluster, where samples and graphs stay: there is no
+        confidence, report or model then."""
+        return bool(self.estimator._on_cluster)
+
+    @property
     def confidence(self) -> FloatArray:
         """The share of each sample's neighbours, in all views, that are in its cluster."""
         return np.asarray(self.estimator.confidence_)
@@ -196,9 +225,13 @@ class ClusterResult:
         """How much each view counts; they sum to 1."""
         return np.asarray(self.estimator._voting_weights())
 
+    def _known_confidence(self) -> FloatArray:
+        return np.full(len(self.labels), np.nan) if self.on_cluster else self.confidence
+
     def columns(self) -> dict[str, Any]:
-        """What there is about each sample, by the name of the column."""
-        found: dict[str, Any] = {"cluster": self.labels, "confidence": self.confidence}
+        """What there is about each sample, by the name of the column; NaN where nothing is known,
+        as of all confidence after a fit on a cluster."""
+        found: dict[str, Any] = {"cluster": self.labels, "confidence": self._known_confidence()}
         if self.disagreement is not None:
             for name, values in zip(self.view_names, self.disagreement.T, strict=True):
                 found[f"disagreement_{name}"] = values
@@ -222,7 +255,8 @@ class ClusterResult:
     def summary(self, command: str | None = None) -> dict[str, Any]:
         """What was done and found, in what JSON can hold."""
         estimator, views = self.estimator, []
-        known = self.confidence[~np.isnan(self.confidence)]
+        confidence = self._known_confidence()
+        known = confidence[~np.isnan(confidence)]
         disagreements = getattr(estimator, "view_disagreement_", [None] * len(self.view_names))
         for v, (name, matrix) in enumerate(self.tables.views.items()):
             views.append(
@@ -265,6 +299,11 @@ class ClusterResult:
         """The text of that page."""
         from manyview.report import contents_of, render_clusters
 
+        if self.on_cluster:
+            raise ValueError(
+                f"{type(self.estimator).__name__} was fitted on a Dask cluster, where its graphs "
+                "stay; expected a fit without client to report on"
+            )
         seed = self.estimator.random_state
         contents = contents_of(self, title, command)
         return render_clusters(contents, random_state=seed if isinstance(seed, int) else 0)
@@ -280,12 +319,11 @@ class ClusterResult:
         write_whole(Path(path), model_bytes(self.model()))
 
     def files(self, command: str | None = None, *, model: bool = False) -> dict[str, bytes]:
-        """What the command line writes, by name."""
+        """What the command line writes, by name; no report after a fit on a cluster."""
         summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
-        found = {
-            "labels.csv": self.to_csv().encode(),
-            "report.html": self.report_html(command=command).encode(),
-        }
+        found = {"labels.csv": self.to_csv().encode()}
+        if not self.on_cluster:
+            found["report.html"] = self.report_html(command=command).encode()
         found |= {"model.zip": model_bytes(self.model())} if model else {}
         # Files are put in their places in this order: the last tells that all are of one run.
         return found | {"summary.json": summary.encode()}

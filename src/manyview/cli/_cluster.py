@@ -99,13 +99,13 @@ def _fit(
     show: Callable[[str], None],
 ) -> Any:
     """Here, or on the workers of a cluster."""
-    from manyview.result import cluster as cluster_data
-
     where: Any = nullcontext()
     if options.scheduler is not None:
         show("connecting")
         where = connected(options.scheduler)
     with where as client:
+        from manyview.result import cluster as cluster_data
+
         show("reading")
         tables = read_tables(options) if client is None else read_spread_tables(options)
         with warnings.catch_warnings():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,8 +48,9 @@ def connected(address: str) -> Iterator[Any]:
     _check_answers(address)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
-    with client:
+        client = Client(address, timeout=_PATIENCE)
+    with _dask_silent(), client:
+        client.loop.asyncio_loop.set_exception_handler(_report_but_waiting)
         for text in caught:
             if issubclass(text.category, UserWarning):  # such as about other versions of Dask
                 warn(str(text.message))
@@ -60,10 +61,40 @@ def connected(address: str) -> Iterator[Any]:
             yield client
         except ClusterError as error:
             raise OSError(str(error)) from error
+        except OSError as error:
+            if client.status == "running":
+                raise
+            raise ConnectionError(
+                f"the scheduler at {address} was lost; expected it to stay until the end"
+            ) from error
+
+
+@contextmanager
+def _dask_silent() -> Iterator[None]:
+    """What goes wrong is an error of the command, and said once; Dask's log says it at length."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _report_but_waiting(loop: Any, context: dict[str, Any]) -> None:
+    """Without what Dask leaves behind where an interruption ends its waiting for results."""
+    from distributed.client import AllExit
+
+    if not isinstance(context.get("exception"), AllExit):
+        loop.default_exception_handler(context)
 
 
 def _check_answers(address: str) -> None:
     """A client would wait for ever for an answer of something else than Dask."""
+    import asyncio
+
     try:
         kind = asyncio.run(asyncio.wait_for(_kind_of_server(address), _PATIENCE))
     except Exception as error:  # addresses fail in as many ways as there are protocols

@@ -124,6 +124,7 @@ class _Fit:
         estimator._check_samples(views)
         estimator._begin(views.names)
         estimator._views = estimator._checkpoint = None
+        estimator._present = views.present
         estimator.n_features_in_ = sum(views.widths)
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, vstack
 from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.layout import row_digests
 from manyview.presence import Gaps, as_mask, find_gaps, finite_everywhere
+from manyview.spread.parquet import parquet_table
 from manyview.spread.session import Session, even_bounds, pieces_of
 from manyview.views import (
     as_matrix,
@@ -125,7 +126,7 @@ def _named(X: Any) -> dict[str, Any]:
 def _chunks(table: Any, name: str, session: Session) -> list[Future]:
     """The rows of a table as matrices, in pieces as they come."""
     if isinstance(table, str | Path):
-        table = _parquet(Path(table), name)
+        table = parquet_table(Path(table)).matrix
     if not is_spread(table):
         matrix = as_matrix(table, name)
         bounds = even_bounds(matrix.shape[0], min(len(session.workers), matrix.shape[0]))
@@ -139,19 +140,6 @@ def _chunks(table: Any, name: str, session: Session) -> list[Future]:
     delayed = np.ravel(np.asarray(table.to_delayed(), dtype=object)).tolist()
     pieces = session.client.compute(delayed)
     return [session.submit("read", _matrix, piece, name) for piece in pieces]
-
-
-def _parquet(path: Path, name: str) -> Any:
-    try:
-        import dask.dataframe as dd
-    except ImportError as error:
-        raise ImportError(
-            f"view '{name}' is a path, and reading it needs dask's data frames; expected: "
-            "pip install 'manyview[dask]'"
-        ) from error
-    if not path.exists() and not any(path.parent.glob(path.name)):
-        raise ValueError(f"view '{name}': there is no file '{path}'; expected a Parquet file")
-    return dd.read_parquet(str(path.resolve()))
 
 
 def _matrix(piece: Any, name: str) -> Matrix:

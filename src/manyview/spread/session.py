@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,8 @@ from manyview._typing import IntArray
 
 # Stages whose tasks multiply matrices. Limiting threads takes longer than a step of the others.
 _WITH_BLAS = ("neighbors", "cells", "routes", "bridges")
+# Seconds between looks at whether there is still a worker, and without any before it is over.
+_LOOK_EVERY, _ALONE_AT_MOST = 10, 60
 # One of our tasks a process at a time: each uses all threads that the worker may.
 _ONE_AT_A_TIME = threading.RLock()
 
@@ -77,7 +80,7 @@ class Session:
 
     def send(self, pieces: Sequence[NDArray[Any]]) -> list[Future]:
         """Arrays from here, one a block."""
-        with _loss_seen():
+        with self._losses():
             return [
                 self.client.scatter(
                     piece, workers=[self.workers[b % len(self.workers)]], hash=False
@@ -87,20 +90,42 @@ class Session:
 
     def send_to_all(self, array: NDArray[Any]) -> Future:
         """An array from here that every worker needs."""
-        with _loss_seen():
+        with self._losses():
             return self.client.scatter(array, broadcast=True, hash=False)
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
-        with _loss_seen():
+        self.wait(futures)
+        with self._losses():
             return list(self.client.gather(list(futures)))
 
     def wait(self, futures: Sequence[Future]) -> None:
         """Until all are there; what went wrong with one is raised."""
-        with _loss_seen():
-            wait(list(futures))
+        alone_since = None
+        with self._losses(), self.client.as_current():  # `wait` knows no other client
+            while True:
+                try:
+                    wait(list(futures), timeout=_LOOK_EVERY)
+                    break
+                except TimeoutError:
+                    if self.client.nthreads():
+                        alone_since = None
+                        continue
+                    alone_since = alone_since or time.monotonic()
+                    if time.monotonic() - alone_since > _ALONE_AT_MOST:
+                        raise WorkerLostError("no worker is left, and none has come") from None
             for future in futures:
                 if future.status != "finished":
                     future.result()
+
+    @contextmanager
+    def _losses(self) -> Iterator[None]:
+        """Tell what was lost with a worker from what somebody cancelled."""
+        try:
+            yield
+        except FutureCancelledError as error:
+            if self.client.status != "running" or set(self.workers) <= set(self.client.nthreads()):
+                raise
+            raise WorkerLostError(str(error)) from error
 
     def gather_rows(self, futures: Sequence[Future]) -> NDArray[Any]:
         """One array of the rows of all blocks."""
@@ -114,14 +139,6 @@ def even_bounds(n: int, n_blocks: int) -> IntArray:
 
 def pieces_of(array: NDArray[Any], bounds: IntArray) -> list[NDArray[Any]]:
     return [array[a:b] for a, b in itertools.pairwise(bounds.tolist())]
-
-
-@contextmanager
-def _loss_seen() -> Iterator[None]:
-    try:
-        yield
-    except FutureCancelledError as error:
-        raise WorkerLostError(str(error)) from error
 
 
 def _alone(function: Callable[..., Any], *args: Any) -> Any:
