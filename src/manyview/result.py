@@ -77,7 +77,7 @@ def cluster(
         Of "angular", "cigmvc" and "gbs": fit on the workers of this Dask cluster. Views may then be
         Dask arrays and data frames as well, or paths of Parquet files, or of folders of their
         parts, that workers read themselves; samples of such views are numbered. Samples and graphs
-        stay on the cluster: the result has no confidence, no report and no model.
+        stay on the cluster: the result has no report and no model.
     **options
         Other parameters of the method, as ``n_neighbors=20``.
 
@@ -206,7 +206,7 @@ class ClusterResult:
     @property
     def on_cluster(self) -> bool:
         """Whether it was fitted on a Dask cluster, where samples and graphs stay: there is no
-        confidence, report or model then."""
+        report and no model then."""
         return bool(self.estimator._on_cluster)
 
     @property
@@ -225,13 +225,9 @@ class ClusterResult:
         """How much each view counts; they sum to 1."""
         return np.asarray(self.estimator._voting_weights())
 
-    def _known_confidence(self) -> FloatArray:
-        return np.full(len(self.labels), np.nan) if self.on_cluster else self.confidence
-
     def columns(self) -> dict[str, Any]:
-        """What there is about each sample, by the name of the column; NaN where nothing is known,
-        as of all confidence after a fit on a cluster."""
-        found: dict[str, Any] = {"cluster": self.labels, "confidence": self._known_confidence()}
+        """What there is about each sample, by the name of the column."""
+        found: dict[str, Any] = {"cluster": self.labels, "confidence": self.confidence}
         if self.disagreement is not None:
             for name, values in zip(self.view_names, self.disagreement.T, strict=True):
                 found[f"disagreement_{name}"] = values
@@ -255,7 +251,7 @@ class ClusterResult:
     def summary(self, command: str | None = None) -> dict[str, Any]:
         """What was done and found, in what JSON can hold."""
         estimator, views = self.estimator, []
-        confidence = self._known_confidence()
+        confidence = self.confidence
         known = confidence[~np.isnan(confidence)]
         disagreements = getattr(estimator, "view_disagreement_", [None] * len(self.view_names))
         for v, (name, matrix) in enumerate(self.tables.views.items()):

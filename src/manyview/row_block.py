@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, FloatArray, IntArray
+from manyview.voting import own_shares
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,13 @@ class RowBlock:
 
         products = _kernels.row_inconsistency_products(self.indptr, self.weights, parts)
         return np.asarray(products.sum(axis=0))
+
+    def confidence(
+        self, labels: IntArray, view_weights: FloatArray, trust: FloatArray
+    ) -> FloatArray:
+        """The share of each row's votes for its own cluster; all samples have labels and trust."""
+        graphs = [self.on_pattern(np.ascontiguousarray(view)) for view in self.weights]
+        return own_shares(graphs, labels, view_weights, trust, self.first)
 
     def variation(self, U: FloatArray, F: FloatArray) -> float:
         """sum_ij u_ij ||f_i - f_j||^2 over these rows."""

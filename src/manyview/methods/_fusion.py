@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from manyview._run import Run
-from manyview._typing import BoolArray, FloatArray
+from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.filtered import LowEnd, cache_aligned
 from manyview.methods._kept import LoopState, keep_loop, kept_loop
 from manyview.methods._rounds import Round
@@ -94,6 +94,11 @@ class Stack(Protocol):
 
     def n_pieces(self, parts: Any) -> int:
         """Connected components of all that the parts still have: U can't have fewer."""
+
+    def confidence(
+        self, labels: IntArray, view_weights: FloatArray, trust: FloatArray
+    ) -> FloatArray:
+        """The share of each sample's votes for its own cluster, weights and trust by place."""
 
 
 @dataclass(frozen=True)

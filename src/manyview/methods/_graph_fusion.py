@@ -153,6 +153,11 @@ class GraphFusion(GraphClusterer):
             else:
                 self.labels_ = self._complete(fusion, stack, run.seed)
             self._remember(stack, fusion, layout)
+            if not isinstance(stack, GraphStack):  # its graphs will be gone
+                places = layout.views
+                self._confidence = stack.confidence(
+                    self.labels_, self._voting_weights()[places], self._trust()[:, places]
+                )
 
     def clear_checkpoint(self) -> None:
         """Remove what the fit kept, and its folder if nothing else is in it."""

@@ -52,6 +52,7 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _present: BoolArray | None = None
     _voting: Voting
     _seed: int
+    _confidence: FloatArray  # where `_on_cluster`
 
     @available_if(_has_features)
     def predict(self, X: Any, *, present: Any = None) -> IntArray:
@@ -132,10 +133,7 @@ class PredictsNew(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         if self._on_cluster:
-            raise AttributeError(
-                f"{type(self).__name__} was fitted on a Dask cluster, where its graphs stay; "
-                "expected a fit without client to tell confidence by"
-            )
+            return self._confidence
         graphs = getattr(self, "view_graphs_", [])
         if len(graphs) != len(self._views.names):
             raise AttributeError(f"{type(self).__name__} has no graph of every view to tell it by")

@@ -125,6 +125,14 @@ class BlockStack:
         strongest = self._each("components", _strongest, parts)
         return int(joined_pieces(self.session, strongest, self.bounds).max()) + 1
 
+    def confidence(
+        self, labels: IntArray, view_weights: FloatArray, trust: FloatArray
+    ) -> FloatArray:
+        """The share of each sample's votes for its own cluster; samples in their own order."""
+        everywhere = [self.session.send_to_all(rows[self.order]) for rows in (labels, trust)]
+        rows = self._rows("labels", RowBlock.confidence, everywhere[0], view_weights, everywhere[1])
+        return self.by_sample(rows)
+
     def _arrived(self, values: SpreadValues) -> list[Future]:
         """The values of the edges that come in at every block, in the order of where from."""
         if values.arrived is None:
