@@ -1,5 +1,7 @@
 """A fit on a cluster has the labels of the same fit on one machine, and every number on the way."""
 
+import warnings
+
 import numpy as np
 import pytest
 from conftest import synthetic
@@ -189,7 +191,8 @@ def test_warnings_are_the_same(client):
     views = {**views, "silent": np.ones((120, 3))}
     said = []
     for where in (client, None):
-        with pytest.warns(UserWarning, match="connected components") as warned:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
             CIGMVC(2, n_neighbors=5, random_state=0).fit(views, client=where)
         said.append([str(one.message) for one in warned])
     assert said[0] == said[1]
@@ -240,6 +243,7 @@ def large():
 
 
 @ENDS_EARLY
+@pytest.mark.slow
 def test_twenty_thousand_samples(processes, large):
     """Worker processes, exact neighbours: to the end, and every number on the way."""
     model = CIGMVC(5, neighbor_search="exact", random_state=0)
@@ -250,6 +254,7 @@ def test_twenty_thousand_samples(processes, large):
 
 
 @ENDS_EARLY
+@pytest.mark.slow
 def test_approximate_neighbors(processes, large):
     pytest.importorskip("faiss", reason="needs the extra 'fast'")
     model = CIGMVC(5, neighbor_search="approximate", random_state=0)

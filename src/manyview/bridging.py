@@ -15,6 +15,9 @@ from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.scaling import Rows
 
 _BLOCK_BYTES = 32 * 2**20
+#: Digits of gaps that count: the others come of how inner products are rounded, which depends on
+#: how many are computed at a time, and would say which of equally near samples is joined.
+GAP_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ def _nearest_outside(
         if present is not None:
             total *= len(views) / np.maximum(shared, 1)
             total[shared == 0] = np.inf
+        total = np.round(total, GAP_DIGITS)
         total[pieces[some, None] == pieces] = np.inf
         partner[own] = total.argmin(axis=1)
         gap[own] = total.min(axis=1)

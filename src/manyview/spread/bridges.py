@@ -9,7 +9,7 @@ import numpy as np
 from distributed import Future
 
 from manyview._typing import FloatArray, IntArray
-from manyview.bridging import Bridges, bridges_by
+from manyview.bridging import GAP_DIGITS, Bridges, bridges_by
 from manyview.spread.search import Share, joined_rows, joined_shares
 from manyview.spread.session import Session
 
@@ -88,6 +88,7 @@ def _outside(
                 total[np.ix_(rows, columns)] += _gaps(asking, theirs) / scale
                 shared[np.ix_(rows, columns)] += 1
         total *= len(own) / np.maximum(shared, 1)
+        total = np.round(total, GAP_DIGITS)
         total[(shared == 0) | (pieces[some][:, None] == pieces[here])] = np.inf
         gap[start : start + step] = total.min(axis=1)
         partner[start : start + step] = here[total.argmin(axis=1)]

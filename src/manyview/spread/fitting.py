@@ -26,7 +26,13 @@ from manyview.spread.graph import joined_pieces
 from manyview.spread.graphs import rows_in_blocks, weighted
 from manyview.spread.inputs import SpreadViews, read_spread
 from manyview.spread.search import Share, exact_search, make_share
-from manyview.spread.session import Session, WorkerLostError, even_bounds, pieces_of
+from manyview.spread.session import (
+    NobodyWorksError,
+    Session,
+    WorkerLostError,
+    even_bounds,
+    pieces_of,
+)
 from manyview.spread.stack import BlockStack, make_stack
 
 #: How often a fit begins again because workers are lost, before it gives up.
@@ -60,22 +66,40 @@ def fit_spread(estimator: Any, X: Any, present: Any, client: Any, run: Run) -> N
             f"client is a {type(client).__name__}; expected a distributed.Client, such as "
             "Client(address)"
         )
+    if client.status != "running":
+        raise ValueError(f"client is {client.status}; expected one that is connected")
     _check_estimator(estimator)
     session = Session(client)
-    fit = _Fit(estimator, session, run)
+    with client.as_current():
+        try:
+            _fit_until_done(_Fit(estimator, session, run), X, present)
+        finally:
+            session.let_go()
+
+
+def _fit_until_done(fit: _Fit, X: Any, present: Any) -> None:
+    """Go on after losses, but not for ever."""
+    session = fit.session
     for losses in range(MOST_LOSSES + 1):
         try:
             fit.go_on(X, present)
             return
+        except NobodyWorksError as error:
+            what = "no worker is left, or all are short of memory,"
+            raise memory.ClusterError(_what_went_wrong(what, fit)) from error
         except (WorkerLostError, KilledWorker) as error:
-            run.say("a worker was lost (%s); going on with those that are left", session.stage)
-            if losses == MOST_LOSSES or isinstance(error, KilledWorker):
-                raise memory.ClusterError(
-                    f"workers were lost again and again during '{session.stage}', where each is "
-                    f"estimated to need {fit.need}; expected more workers, or workers with more "
-                    "memory"
-                ) from error
+            fit.run.say("a worker was lost (%s); going on with those that are left", session.stage)
             session.look_for_workers()
+            if losses == MOST_LOSSES or isinstance(error, KilledWorker) or not session.workers:
+                what = "workers were lost again and again"
+                raise memory.ClusterError(_what_went_wrong(what, fit)) from error
+
+
+def _what_went_wrong(what: str, fit: _Fit) -> str:
+    return (
+        f"{what} during '{fit.session.stage}', where each is estimated to need {fit.need}; "
+        "expected more workers, or workers with more memory"
+    )
 
 
 def _check_estimator(estimator: Any) -> None:
@@ -143,7 +167,7 @@ class _Fit:
                 estimator.cluster_number_ = from_stack(stack, run.rng)
             estimator.n_clusters_ = estimator.cluster_number_.n_clusters
             run.say("%d clusters suggested by the eigenvalues", estimator.n_clusters_)
-        bridges = self._bridges(views, graphs, shares)
+        bridges = self._bridges(views, layout, graphs, shares)
         estimator.bridges_ = np.empty((0, 2), dtype=np.intp)
         if bridges is not None:
             estimator.bridges_ = layout.samples[bridges.pairs]
@@ -200,6 +224,7 @@ class _Fit:
         for v in layout.views.tolist():
             count = int(views.has(v).sum())
             if count < 3:  # nobody to be nearer to than to another
+                self.estimator._warn_of_silence(views.names[v])
                 continue
             found, searches[v], routed = self._search(views, v, count, shares[v])
             if routed is not None and places is None and count == n:
@@ -252,7 +277,11 @@ class _Fit:
         return stack
 
     def _bridges(
-        self, views: SpreadViews, graphs: SpreadGraphs, shares: list[list[Future]]
+        self,
+        views: SpreadViews,
+        layout: Layout,
+        graphs: SpreadGraphs,
+        shares: list[list[Future]],
     ) -> Bridges | None:
         """Pairs, by their numbers, that join the graphs where they fall into too many pieces."""
         session, run, estimator = self.session, self.run, self.estimator
@@ -272,7 +301,8 @@ class _Fit:
             pieces = np.empty_like(found)
             pieces[graphs.numbers] = found
             cells = sum(width for width in views.widths)
-            bridges = spread_bridges(session, shares, pieces, 8 * cells)
+            placed = [shares[v] for v in layout.views]
+            bridges = spread_bridges(session, placed, pieces, 8 * cells)
         estimator._warn_of_bridges(estimator._what(views.names), n_pieces)
         return bridges
 

@@ -135,10 +135,12 @@ def _chunks(table: Any, name: str, session: Session) -> list[Future]:
         raise ValueError(
             f"view '{name}' has {getattr(table, 'ndim', 0)} dimension(s); expected a 2-D table"
         )
+    if hasattr(table, "rechunk") and 0 in table.shape:
+        raise ValueError(f"view '{name}' is empty, its shape is {tuple(table.shape)}")
     if hasattr(table, "rechunk") and table.numblocks[1] > 1:
         table = table.rechunk({1: -1})
     delayed = np.ravel(np.asarray(table.to_delayed(), dtype=object)).tolist()
-    pieces = session.client.compute(delayed)
+    pieces = [session.own(piece) for piece in session.client.compute(delayed)]
     return [session.submit("read", _matrix, piece, name) for piece in pieces]
 
 

@@ -129,13 +129,13 @@ def _part(path: Path, options: Options) -> _Part:
 
 def _part_paths(path: Path) -> list[Path]:
     path = path.resolve()  # workers run in folders of their own
-    if path.exists() or not set("*?[") & set(path.name):
-        if not path.is_dir():
-            return [path]
-    elif files := list(path.parent.glob(path.name)):
+    if path.is_file():
+        return [path]
+    if not path.exists():
+        files = list(path.parent.glob(path.name))
+        if not files:
+            raise FileNotFoundError(f"{path}: no such file; expected one of Parquet, or a folder")
         return sorted(files, key=_in_order)
-    else:
-        raise ValueError(f"there is no file {path}; expected Parquet files")
     inside = [own for own in path.iterdir() if not own.name.startswith((".", "_"))]
     folders = sorted(own.name for own in inside if own.is_dir())
     if folders:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
 import numpy as np
 from distributed import Client, Future, get_worker, wait
-from distributed.client import FutureCancelledError
+from distributed.client import FutureCancelledError, FuturesCancelledError
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -20,14 +21,21 @@ from manyview._typing import IntArray
 
 # Stages whose tasks multiply matrices. Limiting threads takes longer than a step of the others.
 _WITH_BLAS = ("neighbors", "cells", "routes", "bridges")
-# Seconds between looks at whether there is still a worker, and without any before it is over.
-_LOOK_EVERY, _ALONE_AT_MOST = 10, 60
 # One of our tasks a process at a time: each uses all threads that the worker may.
 _ONE_AT_A_TIME = threading.RLock()
+
+# Seconds for lost workers to come back, for any to be there at all, and between looks at that.
+_TO_RETURN, _TO_APPEAR, _LOOK_EVERY = 5.0, 60.0, 10.0
+# What Dask says when results are gone (cancelled), and when data is sent to a worker that is.
+_OF_A_LOSS = (FutureCancelledError, FuturesCancelledError, KeyError, OSError)
 
 
 class WorkerLostError(RuntimeError):
     """A worker went, and with it what can't be made again from what is left."""
+
+
+class NobodyWorksError(RuntimeError):
+    """There is no worker left that would take a task."""
 
 
 class Session:
@@ -43,19 +51,29 @@ class Session:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.stage = "reading"
-        self.workers: tuple[str, ...] = ()
         self._token = uuid4().hex[:7] + "0"  # Dask leaves out of a name what has digits in it
         self._numbers = itertools.count()
-        self.look_for_workers()
-
-    def look_for_workers(self) -> None:
-        """Who is there now; work that was given to others goes to them from now on."""
-        self.workers = tuple(sorted(self.client.nthreads()))
+        self._made: WeakSet[Future] = WeakSet()
+        self.workers: tuple[str, ...] = tuple(sorted(client.nthreads()))
         if not self.workers:
             raise ValueError(
-                f"the Dask cluster at {self.client.scheduler.address} has no workers; expected at "
+                f"the Dask cluster at {client.scheduler.address} has no workers; expected at "
                 "least one"
             )
+
+    def look_for_workers(self) -> None:
+        """Who is there after a loss; work that was given to others goes to them from now on.
+
+        Lost ones may be started again, and with fewer each would have to hold more.
+        """
+        before, started = len(self.workers), time.monotonic()
+        while True:
+            there = self.client.nthreads()
+            waited = time.monotonic() - started
+            if len(there) >= before or waited > (_TO_RETURN if there else _TO_APPEAR):
+                break
+            time.sleep(0.1)
+        self.workers = tuple(sorted(there))
 
     def submit(
         self, name: str, function: Callable[..., Any], *args: Any, block: int | None = None
@@ -67,7 +85,18 @@ class Session:
             where = {"workers": [worker], "allow_other_workers": True}
         key = f"manyview-{name}-{self._token}_{next(self._numbers)}"
         run = _with_one_blas_thread if name in _WITH_BLAS else _alone
-        return self.client.submit(run, function, *args, key=key, pure=False, **where)
+        return self.own(self.client.submit(run, function, *args, key=key, pure=False, **where))
+
+    def own(self, future: Future) -> Future:
+        """To be let go of with all others."""
+        self._made.add(future)
+        return future
+
+    def let_go(self) -> None:
+        """Have the workers forget all that is left of this fit, whoever still has a future of it:
+        the traceback of what ended it does."""
+        for future in list(self._made):
+            future.release()
 
     def each(
         self, name: str, function: Callable[..., Any], *columns: Sequence[Any]
@@ -80,56 +109,81 @@ class Session:
 
     def send(self, pieces: Sequence[NDArray[Any]]) -> list[Future]:
         """Arrays from here, one a block."""
-        with self._losses():
+        with self._loss_seen():
             return [
-                self.client.scatter(
-                    piece, workers=[self.workers[b % len(self.workers)]], hash=False
+                self.own(
+                    self.client.scatter(
+                        piece, workers=[self.workers[b % len(self.workers)]], hash=False
+                    )
                 )
                 for b, piece in enumerate(pieces)
             ]
 
     def send_to_all(self, array: NDArray[Any]) -> Future:
         """An array from here that every worker needs."""
-        with self._losses():
-            return self.client.scatter(array, broadcast=True, hash=False)
+        with self._loss_seen():
+            return self.own(self.client.scatter(array, broadcast=True, hash=False))
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
         self.wait(futures)
-        with self._losses():
+        with self._loss_seen():
             return list(self.client.gather(list(futures)))
 
     def wait(self, futures: Sequence[Future]) -> None:
         """Until all are there; what went wrong with one is raised."""
-        alone_since = None
-        with self._losses(), self.client.as_current():  # `wait` knows no other client
-            while True:
-                try:
-                    wait(list(futures), timeout=_LOOK_EVERY)
-                    break
-                except TimeoutError:
-                    if self.client.nthreads():
-                        alone_since = None
-                        continue
-                    alone_since = alone_since or time.monotonic()
-                    if time.monotonic() - alone_since > _ALONE_AT_MOST:
-                        raise WorkerLostError("no worker is left, and none has come") from None
+        with self._loss_seen():
+            idle_since = None
+            while not _are_done(futures, _LOOK_EVERY):
+                if self._is_anybody_working():
+                    idle_since = None
+                    continue
+                idle_since = idle_since or time.monotonic()
+                if time.monotonic() - idle_since > _TO_APPEAR:
+                    raise NobodyWorksError
             for future in futures:
                 if future.status != "finished":
                     future.result()
 
-    @contextmanager
-    def _losses(self) -> Iterator[None]:
-        """Tell what was lost with a worker from what somebody cancelled."""
-        try:
-            yield
-        except FutureCancelledError as error:
-            if self.client.status != "running" or set(self.workers) <= set(self.client.nthreads()):
-                raise
-            raise WorkerLostError(str(error)) from error
+    def _is_anybody_working(self) -> bool:
+        """Whether some worker would take a task: Dask gives none to those short of memory."""
+        found = self.client.run(_own_status, on_error="ignore")
+        return any(status != "paused" for status in found.values())
 
     def gather_rows(self, futures: Sequence[Future]) -> NDArray[Any]:
         """One array of the rows of all blocks."""
         return np.concatenate(self.gather(futures))
+
+    @contextmanager
+    def _loss_seen(self) -> Iterator[None]:
+        try:
+            yield
+        except TimeoutError as error:  # nobody took what was sent
+            raise NobodyWorksError from error
+        except _OF_A_LOSS as error:
+            # Where nobody is lost it is a task's own error, or the user who cancelled.
+            if self.client.status != "running" or not self._is_somebody_lost():
+                raise
+            raise WorkerLostError(str(error)) from error
+
+    def _is_somebody_lost(self) -> bool:
+        """Whether a worker is gone; a broken connection may be seen here sooner than there."""
+        for _ in range(10):
+            if not set(self.workers) <= set(self.client.nthreads()):
+                return True
+            time.sleep(0.1)
+        return False
+
+
+def _are_done(futures: Sequence[Future], timeout: float) -> bool:
+    try:
+        wait(list(futures), timeout=timeout)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _own_status(dask_worker: Any) -> str:
+    return str(dask_worker.status.name)
 
 
 def even_bounds(n: int, n_blocks: int) -> IntArray:
