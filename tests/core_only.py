@@ -16,8 +16,9 @@ from importlib.util import find_spec
 
 #: What the extras bring, by the names they are imported by.
 EXTRAS = (
-    "anndata", "faiss", "h5py", "hypothesis", "jinja2", "markupsafe", "matplotlib", "mudata",
-    "pandas", "playwright", "polars", "pooch", "pyarrow", "pytest", "requests", "rich",
+    "anndata", "bokeh", "dask", "distributed", "faiss", "h5py", "hypothesis", "jinja2",
+    "markupsafe", "matplotlib", "mudata", "pandas", "playwright", "polars", "pooch", "pyarrow",
+    "pytest", "requests", "rich",
 )  # fmt: skip
 
 
@@ -124,6 +125,8 @@ def what_is_missing_is_named():
     _names("manyview[bio]", ImportError, lambda: read_views(["x.h5ad"]))
     _names("manyview[bio]", ImportError, lambda: read_views(["x.h5mu"]))
     _names("manyview[fast]", (ImportError, ValueError), lambda: approximate.fit(data.views))
+    for spread in (manyview.CIGMVC(3).fit, manyview.cluster):
+        _names("manyview[dask]", ImportError, lambda fit=spread: fit(data.views, client="client"))
     _names("manyview[plot]", ImportError, lambda: manyview.plotting)
     _names("manyview[data]", OSError, lambda: manyview.datasets.fetch_bbc("."))
     _names("manyview[cli]", ImportError, lambda: result.report("report.html"))
