@@ -24,9 +24,8 @@ pytest.importorskip("distributed", reason="needs the extra 'dask'")
 pytest.importorskip("pyarrow", reason="needs the extra 'files'")
 
 import pyarrow.parquet
-from clusters import let_go
+from clusters import cluster, let_go
 from distributed import Client
-from test_spread_results import three_workers
 
 from manyview.spread import files as spread_files
 from manyview.spread import memory
@@ -36,7 +35,7 @@ LIMIT = 120
 
 @pytest.fixture(scope="module")
 def address():
-    with three_workers() as client:
+    with cluster(3, processes=True) as client:
         yield client.scheduler.address
 
 

@@ -1,8 +1,6 @@
 """`manyview.cluster` on a cluster of processes, and what a fit there can't do afterwards."""
 
 import json
-import logging
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -16,26 +14,14 @@ pytest.importorskip("pyarrow", reason="needs the extra 'files'")
 import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
-from distributed import Client, LocalCluster
+from clusters import cluster as dask_cluster
 
 STAYS = "was fitted on a Dask cluster, where its (samples|graphs) stay; expected a fit without cli"
 
 
-@contextmanager
-def three_workers():
-    """The client of three workers, each a process of its own."""
-    with (
-        LocalCluster(
-            n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-        ) as made,
-        Client(made) as client,
-    ):
-        yield client
-
-
 @pytest.fixture(scope="module")
 def client():
-    with three_workers() as client:
+    with dask_cluster(3, processes=True) as client:
         yield client
 
 

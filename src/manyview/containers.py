@@ -57,7 +57,7 @@ def tables_of(data: Any, views: Sequence[str] | None = None, present: Any = None
 
 def _tables(data: Any, views: Sequence[str] | None) -> list[Table]:
     if isinstance(getattr(data, "mod", None), Mapping):
-        chosen = _chosen(data.mod, views, "modalities")
+        chosen = chosen_names(data.mod, views, "modalities")
         return [_annotated(name, data.mod[name].X, data.mod[name]) for name in chosen]
     if hasattr(data, "obsm") and hasattr(data, "obs_names"):
         return [_of_anndata(data, name) for name in (["X"] if views is None else views)]
@@ -67,7 +67,7 @@ def _tables(data: Any, views: Sequence[str] | None) -> list[Table]:
             "2-D tables"
         )
     named = name_tables(getattr(data, "views", data))
-    named = {name: named[name] for name in _chosen(named, views, "views")}
+    named = {name: named[name] for name in chosen_names(named, views, "views")}
     if _all_annotated(list(named.values())):
         return [_annotated(name, table.X, table) for name, table in named.items()]
     return _plain_tables(named)
@@ -94,7 +94,7 @@ def _plain_tables(named: Mapping[str, Any]) -> list[Table]:
     return tables
 
 
-def _chosen(named: Mapping[str, Any], views: Sequence[str] | None, what: str) -> list[str]:
+def chosen_names(named: Mapping[str, Any], views: Sequence[str] | None, what: str) -> list[str]:
     if views is None:
         return list(named)
     unknown = [name for name in views if name not in named]
@@ -140,7 +140,7 @@ def _is_default(frame: Any) -> bool:
 def _selected(aligned: AlignedTables, views: Sequence[str] | None) -> AlignedTables:
     if views is None:
         return aligned
-    chosen = _chosen(aligned.views, views, "views")
+    chosen = chosen_names(aligned.views, views, "views")
     places = [list(aligned.views).index(name) for name in chosen]
     return replace(
         aligned,

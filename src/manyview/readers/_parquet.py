@@ -32,15 +32,19 @@ _OPEN_COLUMNS = 256  # at a time
 
 def read_parquet(path: Path, key: str | None, options: Options) -> list[Table]:
     pa = arrow(path)
-    with _parquet_errors(pa, path):
-        # Both settings keep whole row groups, often the whole file, out of memory.
-        file = pa.parquet.ParquetFile(str(path), pre_buffer=False, buffer_size=2**16)
-    with file, _parquet_errors(pa, path):
-        return [_read_columns(pa, path, file, options)]
+    with parquet_errors(pa, path), open_parquet(pa, path) as file:
+        columns = feature_columns(pa, path, file.schema_arrow, options)
+        ids = None if options.id_column is None else read_ids(path, file, options.id_column)
+        return [Table("", _read_matrix(pa, path, file, columns), ids, tuple(columns))]
+
+
+def open_parquet(pa: Any, path: Path) -> Any:
+    # Both settings keep whole row groups, often the whole file, out of memory.
+    return pa.parquet.ParquetFile(str(path), pre_buffer=False, buffer_size=2**16)
 
 
 @contextmanager
-def _parquet_errors(pa: Any, path: Path) -> Iterator[None]:
+def parquet_errors(pa: Any, path: Path) -> Iterator[None]:
     """Our own messages name the path; what does not comes from pyarrow."""
     try:
         with readable(path, "Parquet", pa.ArrowException, OSError, NotImplementedError, KeyError):
@@ -51,8 +55,8 @@ def _parquet_errors(pa: Any, path: Path) -> Iterator[None]:
         damaged(path, "Parquet", error)
 
 
-def _read_columns(pa: Any, path: Path, file: Any, options: Options) -> Table:
-    schema = file.schema_arrow
+def feature_columns(pa: Any, path: Path, schema: Any, options: Options) -> list[str]:
+    """Columns that are features; others but that of ids are dropped or refused."""
     names = list(schema.names)
     check_distinct(path, names)
     id_at = position(path, names, options.id_column)
@@ -63,12 +67,10 @@ def _read_columns(pa: Any, path: Path, file: Any, options: Options) -> Table:
     left_out = {*odd, id_at}
     kept = [j for j in range(len(names)) if j not in left_out]
     check_some(path, kept)
-    columns = [names[j] for j in kept]
-    ids = None if options.id_column is None else _read_ids(path, file, options.id_column)
-    return Table("", _read_matrix(pa, path, file, columns), ids, tuple(columns))
+    return [names[j] for j in kept]
 
 
-def _read_ids(path: Path, file: Any, column: str) -> tuple[str, ...]:
+def read_ids(path: Path, file: Any, column: str) -> tuple[str, ...]:
     ids: list[str] = []
     for batch in file.iter_batches(_BLOCK // _ID_BYTES, columns=[column], use_threads=False):
         values = _decoded(batch.column(column))
@@ -89,7 +91,7 @@ def _read_matrix(pa: Any, path: Path, file: Any, columns: Sequence[str]) -> Floa
         part = columns[first : first + _OPEN_COLUMNS]
         start = 0
         for batch in file.iter_batches(_BLOCK // (8 * len(part)), columns=part, use_threads=False):
-            block = side_by_side(pa, [_floats(pa, batch.column(name)) for name in part])
+            block = side_by_side(pa, [as_floats(pa, batch.column(name)) for name in part])
             matrix[start : start + len(block), first : first + len(part)] = block
             start += len(block)
         if start != n_rows:
@@ -138,7 +140,7 @@ def _decoded(column: Any) -> Any:
     return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
-def _floats(pa: Any, column: Any) -> Any:
+def as_floats(pa: Any, column: Any) -> Any:
     column = _decoded(column)
     if column.type == pa.float64():
         return column

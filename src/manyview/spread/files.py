@@ -9,9 +9,19 @@ from typing import Any
 
 from scipy.sparse import csr_array
 
-from manyview import readers
-from manyview.containers import _chosen
+from manyview.containers import chosen_names
 from manyview.readers._source import Options
+from manyview.readers._specs import (
+    TURNABLE,
+    NamedTable,
+    Spec,
+    extension_of,
+    names_of,
+    parse,
+    read_spec,
+    ways_of,
+    with_names,
+)
 from manyview.spread.inputs import is_spread
 from manyview.spread.parquet import EXTENSIONS, parquet_table
 from manyview.tables import AlignedTables, Table, align
@@ -33,18 +43,18 @@ def read_files(
     """
     options = Options(id_column, drop_non_numeric, transpose)
     parsed = [_parse(spec) for spec in specs]
-    here = [readers._extension(spec.path) for spec in parsed if not _is_parquet(spec)]
-    if transpose and not set(here) & set(readers._TURNABLE):
-        turnable = ", ".join(readers._TURNABLE)
+    here = [extension_of(spec.path) for spec in parsed if not _is_parquet(spec)]
+    if transpose and not set(here) & set(TURNABLE):
+        turnable = ", ".join(TURNABLE)
         raise ValueError(f"transpose was asked for; expected a file of {turnable}")
     named = []
     for spec in parsed:
         if _is_parquet(spec):
-            names = readers._names(spec, "", single=True)
-            named.append(readers._Named(parquet_table(spec.path, options), names, spec.path))
+            names = names_of(spec, "", single=True)
+            named.append(NamedTable(parquet_table(spec.path, options), names, spec.path))
         else:
-            named += readers._read(spec, readers._extension(spec.path), options)
-    return _same_samples(readers._with_names(named))
+            named += read_spec(spec, extension_of(spec.path), options)
+    return _same_samples(with_names(named))
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,7 @@ def collections_of(data: Any, views: Sequence[str] | None = None) -> Collections
     if not isinstance(data, Mapping | list | tuple):
         return None
     named = name_tables(data)
-    named = {name: named[name] for name in _chosen(named, views, "views")}
+    named = {name: named[name] for name in chosen_names(named, views, "views")}
     if not any(map(is_spread, named.values())):
         return None
     features: dict[str, tuple[str, ...]] = {}
@@ -73,17 +83,17 @@ def collections_of(data: Any, views: Sequence[str] | None = None) -> Collections
     return Collections(named, features)
 
 
-def _parse(spec: str) -> readers._Spec:
+def _parse(spec: str) -> Spec:
     """As for files, and folders as well."""
-    for way in readers._ways(spec):
+    for way in ways_of(spec):
         if way.path.is_file():
             break
         if spec and way.key is None and way.name != "" and way.path.is_dir():
             return way
-    return readers._parse(spec)
+    return parse(spec)
 
 
-def _is_parquet(spec: readers._Spec) -> bool:
+def _is_parquet(spec: Spec) -> bool:
     known = spec.path.is_dir() or spec.path.suffix.lower() in EXTENSIONS
     return known and spec.key is None
 

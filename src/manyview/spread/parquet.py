@@ -14,17 +14,16 @@ import numpy as np
 from dask.utils import natural_sort_key
 
 from manyview._typing import FloatArray
-from manyview.readers import _check_readable, _parquet
-from manyview.readers._columns import (
-    arrow,
-    check_distinct,
-    check_some,
-    log_dropped,
-    position,
-    refuse_empty,
-    side_by_side,
+from manyview.readers._columns import arrow, refuse_empty, side_by_side
+from manyview.readers._parquet import (
+    as_floats,
+    feature_columns,
+    open_parquet,
+    parquet_errors,
+    read_ids,
 )
 from manyview.readers._source import Options
+from manyview.readers._specs import check_readable
 from manyview.tables import Table
 
 #: How names of Parquet files end.
@@ -63,7 +62,7 @@ def read_rows(path: Path, groups: Sequence[int], columns: Sequence[str], rows: i
     pa = arrow(path)
     if not path.exists():
         raise ValueError(f"{path}: a worker finds no such file; expected it there on all workers")
-    with _parquet._parquet_errors(pa, path), _opened(pa, path) as file:
+    with parquet_errors(pa, path), open_parquet(pa, path) as file:
         found = sum(file.metadata.row_group(group).num_rows for group in groups)
         if found != rows:
             raise ValueError(f"{path} changed while it was read: {found} rows; expected {rows}")
@@ -72,14 +71,10 @@ def read_rows(path: Path, groups: Sequence[int], columns: Sequence[str], rows: i
         for batch in file.iter_batches(
             size, row_groups=list(groups), columns=list(columns), use_threads=False
         ):
-            block = side_by_side(pa, [_parquet._floats(pa, batch.column(name)) for name in columns])
+            block = side_by_side(pa, [as_floats(pa, batch.column(name)) for name in columns])
             matrix[start : start + len(block)] = block
             start += len(block)
     return matrix
-
-
-def _opened(pa: Any, path: Path) -> Any:
-    return pa.parquet.ParquetFile(str(path), pre_buffer=False, buffer_size=2**16)
 
 
 @dataclass(frozen=True)
@@ -107,24 +102,15 @@ class _Part:
 
 def _part(path: Path, options: Options) -> _Part:
     pa = arrow(path)
-    _check_readable(path)
-    with _parquet._parquet_errors(pa, path), _opened(pa, path) as file:
-        schema = file.schema_arrow
-        names = list(schema.names)
-        check_distinct(path, names)
-        id_at = position(path, names, options.id_column)
-        odd = _parquet._odd_columns(pa, schema, id_at)
-        if odd and not options.drop_non_numeric:
-            _parquet._refuse_types(path, schema, odd)
-        log_dropped(path, [names[j] for j in odd])
-        kept = [j for j in range(len(names)) if j not in {*odd, id_at}]
-        check_some(path, kept)
+    check_readable(path)
+    with parquet_errors(pa, path), open_parquet(pa, path) as file:
+        columns = feature_columns(pa, path, file.schema_arrow, options)
         about = file.metadata
         lengths = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
         ids: tuple[str, ...] = ()
         if options.id_column is not None:
-            ids = _parquet._read_ids(path, file, options.id_column)
-        return _Part(path, [names[j] for j in kept], ids, lengths)
+            ids = read_ids(path, file, options.id_column)
+        return _Part(path, columns, ids, lengths)
 
 
 def _part_paths(path: Path) -> list[Path]:
