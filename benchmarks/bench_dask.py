@@ -23,8 +23,8 @@ import numpy as np
 
 PAGE = Path(__file__).parent.parent / "docs" / "scaling.md"
 GROUPS = Path("/sys/fs/cgroup/cpu/manyview-bench")
-#: Of a core, for every worker: four of them leave two fifths of two cores to the rest.
-SHARE = 0.4
+#: Of a core, for every worker: four of them leave two fifths of this machine to the rest.
+SHARE = 0.3
 WORKERS = (1, 2, 4)
 #: Samples and workers of the table on paper.
 PAPER = ((1_000_000, 4), (100_000_000, 100), (100_000_000, 1_000), (1_000_000_000, 1_000))
@@ -206,7 +206,7 @@ def on_paper(n, n_clusters, found):
 def main():
     harness.answer_if_asked({"fit": fit})
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=100_000)
+    parser.add_argument("--samples", type=int, default=60_000)
     parser.add_argument("--clusters", type=int, default=10)
     parser.add_argument("--free", action="store_true", help="do not limit the workers' share")
     options = parser.parse_args()

@@ -284,3 +284,67 @@ def test_closed_client(views):
     with cluster(1) as client:
         client.close()
         assert "closed" in message_of(MODEL, views, client=client)
+
+
+def test_frames_that_call_rows_differently(client, views):
+    """As on one machine: rows are not moved, and what would be mixed up is refused."""
+    first, second = (pd.DataFrame(view) for view in list(views.values())[:2])
+    turned = second.iloc[::-1]
+    for given in (
+        [dd.from_pandas(first, npartitions=3), dd.from_pandas(turned, npartitions=2, sort=False)],
+        [first, dd.from_pandas(turned, npartitions=2, sort=False)],
+    ):
+        assert "'view0' and 'view1' have different indexes" in message_of(
+            MODEL, given, client=client
+        )
+
+
+def test_pieces_that_are_refused_leave_no_traceback_on_workers(client, views, caplog):
+    odd = da.from_array(np.full((60, 3), 1j), chunks=(20, 3))
+    assert "is not a table of numbers" in message_of(MODEL, [odd], client=client)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_asynchronous_client(views):
+    import asyncio
+
+    from distributed import Client
+
+    async def ask():
+        async with Client(processes=False, asynchronous=True, dashboard_address=":0") as client:
+            return message_of(MODEL, list(views.values()), client=client)
+
+    assert "client is asynchronous" in asyncio.run(ask())
+
+
+def test_delayed_is_no_table(client):
+    import dask
+
+    assert "; expected a Dask array or data frame" in message_of(
+        MODEL, [dask.delayed(np.ones((9, 2)))], client=client
+    )
+
+
+def test_path_without_client():
+    assert "is a path; expected a table" in message_of(MODEL, {"a": "nowhere.parquet"})
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_stages_have_names_on_the_dashboard(client, views, monkeypatch):
+    from dask.utils import key_split
+
+    from manyview.spread.session import Session
+
+    asked = []
+
+    original = Session.submit
+
+    def submit(self, name, *args, **where):
+        asked.append(name)
+        return original(self, name, *args, **where)
+
+    monkeypatch.setattr(Session, "submit", submit)
+    clone(MODEL).fit(list(views.values()), client=client)
+    assert len(set(asked)) > 8
+    for name in set(asked):
+        assert key_split(f"manyview-{name}-abcdef10_3") == f"manyview-{name}"

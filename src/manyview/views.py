@@ -5,6 +5,7 @@ A view need not have every sample. One that it lacks is a row of NaN, or is said
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace
 from typing import Any
@@ -161,6 +162,11 @@ def as_matrix(table: Any, name: str) -> Matrix:
         raise ValueError(
             f"view '{name}' is a {type(table).__name__}; expected its matrix, or manyview.cluster, "
             "which takes it as it is"
+        )
+    if isinstance(table, str | os.PathLike):
+        raise ValueError(
+            f"view '{name}' is a path; expected a table, as manyview.readers.read_views makes of "
+            "it, or a Dask client, whose workers read Parquet files"
         )
     dims = _n_dims(table)
     if dims != 2:

@@ -25,7 +25,7 @@ def spread_bridges(
 
     `row_bytes` is what a sample takes in all views.
     """
-    scales = [_mean_norm(session, own) for own in shares]
+    scales = [_mean_norm(session, own, len(pieces)) for own in shares]
     by_block = [list(own) for own in zip(*shares, strict=True)]
     step = max(1, _BATCH_BYTES // row_bytes)
 
@@ -52,14 +52,18 @@ def spread_bridges(
     return bridges_by(pieces, look)
 
 
-def _mean_norm(session: Session, shares: Sequence[Future]) -> float:
-    sums = session.gather([session.submit("bridges", _norm_sum, share) for share in shares])
-    total, count = np.sum(sums, axis=0)
-    return float(total / max(count, 1)) or 1.0
+def _mean_norm(session: Session, shares: Sequence[Future], n_samples: int) -> float:
+    """Added up in the order of the samples' numbers, as on one machine."""
+    norms = np.full(n_samples, np.nan)
+    for numbers, own in session.gather(
+        [session.submit("bridges", _norms, share) for share in shares]
+    ):
+        norms[numbers] = own
+    return float(norms[~np.isnan(norms)].mean()) or 1.0
 
 
-def _norm_sum(share: Share) -> tuple[float, int]:
-    return float(share.rows.sq_norms().sum()), len(share)
+def _norms(share: Share) -> tuple[IntArray, FloatArray]:
+    return share.numbers, share.rows.sq_norms()
 
 
 def _picked(parts: Sequence[Share], numbers: IntArray) -> Share:

@@ -108,13 +108,10 @@ def routed_search(
     )
     quantiser = session.submit("cells", _train, taken, n_cells, seed)
     cells = session.each("cells", _assign, shares, [quantiser] * n_blocks)
-    rank, *counts = session.gather(
-        [
-            session.submit("cells", _rank, quantiser),
-            *session.each("cells", np.bincount, cells, [None] * n_blocks, [n_cells] * n_blocks),
-        ]
-    )
-    owner, sizes = _owners(rank, np.sum(counts, axis=0), n_blocks)
+    counts = session.each("cells", np.bincount, cells, [None] * n_blocks, [n_cells] * n_blocks)
+    owner = session.submit("cells", _owners, quantiser, counts)
+    shared = session.each("cells", _shared_out, counts, [owner] * n_blocks, [n_blocks] * n_blocks)
+    sizes = np.sum(session.gather(shared), axis=0)
     moved = [
         session.each("cells", _in_cells_of, shares, cells, [owner] * n_blocks, [g] * n_blocks)
         for g in range(n_blocks)
@@ -195,21 +192,23 @@ def _train(taken: Sequence[tuple[Share, Share]], n_cells: int, seed: int) -> Qua
     return Quantiser(centre, centres, rank, dense(trials), trials.numbers)
 
 
-def _rank(quantiser: Quantiser) -> IntArray:
-    return quantiser.rank
-
-
 def _assign(own: Share, quantiser: Quantiser) -> IntArray:
     return quantiser.nearest_cells(dense(own), 1)[:, 0]
 
 
-def _owners(rank: IntArray, counts: IntArray, n_blocks: int) -> tuple[IntArray, IntArray]:
-    """Whose each cell is, near ones the same worker's, and how many samples that gives to each."""
-    order = np.argsort(rank)
-    middle = np.cumsum(counts[order]) - counts[order] / 2
-    owner = np.empty(len(rank), dtype=np.int64)
-    owner[order] = np.minimum(middle * n_blocks // max(counts.sum(), 1), n_blocks - 1)
-    return owner, np.bincount(owner, counts, minlength=n_blocks).astype(np.int64)
+def _owners(quantiser: Quantiser, counts: Sequence[IntArray]) -> IntArray:
+    """Whose each cell is: near ones the same worker's, and about as many samples to each."""
+    n_blocks, total = len(counts), np.sum(counts, axis=0)
+    order = np.argsort(quantiser.rank)
+    middle = np.cumsum(total[order]) - total[order] / 2
+    owner = np.empty(len(order), dtype=np.int64)
+    owner[order] = np.minimum(middle * n_blocks // max(total.sum(), 1), n_blocks - 1)
+    return owner
+
+
+def _shared_out(counts: IntArray, owner: IntArray, n_blocks: int) -> IntArray:
+    """How many samples of a block go to each owner."""
+    return np.bincount(owner, counts, minlength=n_blocks).astype(np.int64)
 
 
 def _in_cells_of(own: Share, cells: IntArray, owner: IntArray, g: int) -> tuple[Share, IntArray]:
@@ -326,14 +325,12 @@ def _nothing(owned: Owned, m: int) -> Found:
 
 def _merged(before: Found, answers: Sequence[tuple[Found, IntArray]]) -> Found:
     """What was found before, with all answers."""
-    found = before
+    indices, distances = before.indices.copy(), before.sq_distances.copy()
     for answer, places in answers:
-        indices, distances = found.indices.copy(), found.sq_distances.copy()
-        own = Found(found.numbers[places], indices[places], distances[places])
+        own = Found(before.numbers[places], indices[places], distances[places])
         nearer = nearest_of([own, answer])
         indices[places], distances[places] = nearer.indices, nearer.sq_distances
-        found = Found(found.numbers, indices, distances)
-    return found
+    return Found(before.numbers, indices, distances)
 
 
 def _cleared(found: Found, short: BoolArray) -> Found:

@@ -66,6 +66,8 @@ def fit_spread(estimator: Any, X: Any, present: Any, client: Any, run: Run) -> N
             f"client is a {type(client).__name__}; expected a distributed.Client, such as "
             "Client(address)"
         )
+    if client.asynchronous:
+        raise ValueError("client is asynchronous; expected one made without asynchronous=True")
     if client.status != "running":
         raise ValueError(f"client is {client.status}; expected one that is connected")
     _check_estimator(estimator)

@@ -24,6 +24,7 @@ from manyview.views import (
     check_same_index,
     check_somewhere,
     is_collection,
+    is_frame,
     name_tables,
 )
 
@@ -82,11 +83,11 @@ def is_spread(table: Any) -> bool:
 def read_spread(X: Any, present: Any, session: Session) -> SpreadViews:
     """Views in row blocks of the same samples, one a worker, checked as those of one machine."""
     tables = _named(X)
-    chunks = {name: _chunks(table, name, session) for name, table in tables.items()}
-    shapes = {
-        name: session.gather(session.each("shape", np.shape, c)) for name, c in chunks.items()
-    }
+    names: dict[str, list[Future]] = {}
+    chunks = {name: _chunks(table, name, session, names) for name, table in tables.items()}
+    shapes = {name: _shapes(own, session) for name, own in chunks.items()}
     n = _same_rows(shapes)
+    _check_same_index(tables, names, session)
     widths = tuple(_same_width(name, found) for name, found in shapes.items())
     bounds = even_bounds(n, min(len(session.workers), n))
     blocks = [
@@ -98,7 +99,9 @@ def read_spread(X: Any, present: Any, session: Session) -> SpreadViews:
         has = as_mask(present, has.shape).copy()
     digests, largest, stored = [], [], []
     for v, name in enumerate(tables):
-        own = pieces_of(has[:, v], bounds)
+        own: list[Any] = [None] * (len(bounds) - 1)
+        if present is not None:
+            own = pieces_of(has[:, v], bounds)
         found = session.gather(session.each("check", _about, blocks[v], own))
         for start, about in zip(bounds[:-1].tolist(), found, strict=True):
             check_holes(about.gaps, name, start)
@@ -117,37 +120,97 @@ def read_spread(X: Any, present: Any, session: Session) -> SpreadViews:
 
 
 def _named(X: Any) -> dict[str, Any]:
-    several = is_collection(X) or (isinstance(X, list | tuple) and any(map(is_spread, X)))
+    several = (isinstance(X, list | tuple) and any(map(is_spread, X))) or is_collection(X)
     tables = name_tables(getattr(X, "views", X) if several else [X])
     check_same_index({name: table for name, table in tables.items() if not is_spread(table)})
     return tables
 
 
-def _chunks(table: Any, name: str, session: Session) -> list[Future]:
-    """The rows of a table as matrices, in pieces as they come."""
+def _chunks(
+    table: Any, name: str, session: Session, row_names: dict[str, list[Future]]
+) -> list[Future]:
+    """The rows of a table as matrices, in pieces as they come; what Dask's frames call theirs is
+    put among the names."""
     if isinstance(table, str | Path):
         table = parquet_table(Path(table)).matrix
     if not is_spread(table):
         matrix = as_matrix(table, name)
         bounds = even_bounds(matrix.shape[0], min(len(session.workers), matrix.shape[0]))
         return session.send(pieces_of(matrix, bounds))
-    if getattr(table, "ndim", 0) != 2:
+    if not hasattr(table, "to_delayed") or not isinstance(getattr(table, "ndim", None), int):
         raise ValueError(
-            f"view '{name}' has {getattr(table, 'ndim', 0)} dimension(s); expected a 2-D table"
+            f"view '{name}' is a {type(table).__name__}; expected a Dask array or data frame"
         )
+    if table.ndim != 2:
+        raise ValueError(f"view '{name}' has {table.ndim} dimension(s); expected a 2-D table")
     if hasattr(table, "rechunk") and 0 in table.shape:
         raise ValueError(f"view '{name}' is empty, its shape is {tuple(table.shape)}")
     if hasattr(table, "rechunk") and table.numblocks[1] > 1:
         table = table.rechunk({1: -1})
     delayed = np.ravel(np.asarray(table.to_delayed(), dtype=object)).tolist()
     pieces = [session.own(piece) for piece in session.client.compute(delayed)]
+    if hasattr(table, "index"):
+        row_names[name] = [session.submit("read", _row_names, piece) for piece in pieces]
     return [session.submit("read", _matrix, piece, name) for piece in pieces]
 
 
-def _matrix(piece: Any, name: str) -> Matrix:
+@dataclass(frozen=True)
+class _Refused:
+    """What is wrong with a piece. Raised here, not on the worker, whose log would be full of it."""
+
+    why: str
+
+
+def _matrix(piece: Any, name: str) -> Matrix | _Refused:
     if piece.shape[0] == 0:  # partitions may be empty, views not
         return np.empty(piece.shape)
-    return as_matrix(piece, name)
+    try:
+        return as_matrix(piece, name)
+    except ValueError as error:
+        return _Refused(str(error))
+
+
+def _shapes(chunks: Sequence[Future], session: Session) -> list[tuple[int, int]]:
+    found = session.gather([session.submit("read", _shape, chunk) for chunk in chunks])
+    for one in found:
+        if isinstance(one, _Refused):
+            raise ValueError(one.why)
+    return found
+
+
+def _shape(matrix: Matrix | _Refused) -> tuple[int, int] | _Refused:
+    return matrix if isinstance(matrix, _Refused) else (matrix.shape[0], matrix.shape[1])
+
+
+def _check_same_index(
+    tables: Mapping[str, Any], names: Mapping[str, list[Future]], session: Session
+) -> None:
+    """Refuse data frames that call the same rows differently, where some are Dask's."""
+    known: dict[str, NDArray[np.uint64]] = {}
+    for name, table in tables.items():
+        if name in names:
+            found = session.gather(names[name])
+            if not all(counted for counted, _ in found):
+                known[name] = np.concatenate([own for _, own in found])
+        elif names and is_frame(table):
+            known[name] = _row_names(table)[1]
+    for name, own in known.items():
+        first = next(iter(known))
+        if not np.array_equal(known[first], own):
+            raise ValueError(
+                f"data frames '{first}' and '{name}' have different indexes; expected the same "
+                "rows in the same order"
+            )
+
+
+def _row_names(frame: Any) -> tuple[bool, NDArray[np.uint64]]:
+    """Whether rows are only counted from 0 on, as partitions do that know no better, and a number
+    for the name of each."""
+    import pandas as pd
+
+    index = frame.index
+    counted = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+    return counted, pd.util.hash_pandas_object(index).to_numpy(dtype=np.uint64)
 
 
 def _same_rows(shapes: Mapping[str, Sequence[tuple[int, int]]]) -> int:
@@ -196,9 +259,9 @@ def _joined(parts: Sequence[Matrix], cuts: Sequence[tuple[int, int]]) -> Matrix:
     return np.concatenate(pieces)
 
 
-def _about(matrix: Matrix, has: BoolArray) -> _About:
+def _about(matrix: Matrix, has: BoolArray | None) -> _About:
     gaps = find_gaps(matrix, has)
-    known = has & ~gaps.empty
+    known = ~gaps.empty if has is None else has & ~gaps.empty
     own = matrix if known.all() else matrix[known]
     values = own.data if isinstance(own, csr_array) else own
     largest = 0.0 if gaps.n_holes else float(np.abs(values).max(initial=0.0))

@@ -139,13 +139,13 @@ class BlockStack:
             n_blocks = len(self.blocks)
             sent = [
                 [
-                    self.session.submit("exchange", np.take, values.values[b], places, block=b)
+                    self.session.submit("edges", np.take, values.values[b], places, block=b)
                     for places in self.routes[b]
                 ]
                 for b in range(n_blocks)
             ]
             came = [[sent[b][c] for b in range(n_blocks)] for c in range(n_blocks)]
-            values.arrived = self.session.each("exchange", np.concatenate, came)
+            values.arrived = self.session.each("edges", np.concatenate, came)
         return values.arrived
 
     def _spread(self, numbers: float | FloatArray) -> Any:
