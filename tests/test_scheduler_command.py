@@ -343,6 +343,7 @@ def operated(folder, n_workers):
                 process.wait()
 
 
+@pytest.mark.slow
 def test_as_an_operator_would(files, folder, capsys):
     run(*files, "--id", "name", "--output", "local")
     words = [sys.executable, "-m", "manyview", "cluster", *files, "--id", "name", "--clusters", "3"]

@@ -66,7 +66,11 @@ KILLS = [  # what the fit submits when it is hit, how often it did so before, an
 ]
 
 
-@pytest.mark.parametrize(("name", "count", "stage"), KILLS)
+SOME = ("neighbors", "unify", "labels")
+OFTEN = [kill if kill[0] in SOME else pytest.param(*kill, marks=pytest.mark.slow) for kill in KILLS]
+
+
+@pytest.mark.parametrize(("name", "count", "stage"), OFTEN)
 def test_killed_worker(client, views, undisturbed, monkeypatch, name, count, stage):
     hit = at(monkeypatch, name, count, kill_one(client))
     assert_same(fit(views, client), undisturbed)
