@@ -78,16 +78,22 @@ class Tally(logging.Handler):
         self.client = client
         self.rounds = []
         self.driver = 0
+        self.tasks = 0
 
     def emit(self, record):
         if "round %d" in str(record.msg):
-            self.rounds.append((self.client.run(counters), self.driver, time.perf_counter()))
+            seen = (self.client.run(counters), self.driver, time.perf_counter(), self.tasks)
+            self.rounds.append(seen)
 
     def watch(self, session_type):
         tally = self
 
         def size(values):
             return sum(getattr(value, "nbytes", 0) for value in values)
+
+        def submit(self, *args, original=session_type.submit, **where):
+            tally.tasks += 1
+            return original(self, *args, **where)
 
         def send(self, pieces, original=session_type.send):
             tally.driver += size(pieces)
@@ -102,9 +108,8 @@ class Tally(logging.Handler):
             tally.driver += size(found)
             return found
 
-        session_type.send, session_type.send_to_all, session_type.gather = (
-            send, send_to_all, gather,
-        )  # fmt: skip
+        for method in (submit, send, send_to_all, gather):
+            setattr(session_type, method.__name__, method)
 
 
 def fit(n, n_workers, n_clusters, widths, share, report):
@@ -151,6 +156,7 @@ def fit(n, n_workers, n_clusters, widths, share, report):
         "round_seconds": (last[2] - first[2]) / rounds,
         "round_out": [(last[0][w]["out"] - first[0][w]["out"]) / rounds for w in first[0]],
         "round_driver": (last[1] - first[1]) / rounds,
+        "round_tasks": (last[3] - first[3]) / rounds,
         "round_cpu": sum(last[0][w]["cpu"] - first[0][w]["cpu"] for w in first[0]) / rounds,
         "cpu": [after[w]["cpu"] - before[w]["cpu"] for w in after],
         "neighbors_cpu": sum(first[0][w]["cpu"] - before[w]["cpu"] for w in after),
@@ -228,7 +234,8 @@ def main():
             f"{one['seconds']:.0f}",
             f"{one['stages']['neighbors']:.0f}",
             f"{one['round_seconds']:.1f}",
-            f"{max(one['cpu']):.0f}",
+            f"{one['round_cpu']:.1f}",
+            f"{one['round_tasks']:.0f}",
             f"{max(one['round_out']) / 1e6:.0f}",
             f"{max(one['round_out']) / unit:.1f}",
             f"{one['round_driver'] / unit:.1f}",
@@ -238,7 +245,8 @@ def main():
         for n_workers, one in found.items()
     ]
     head = [
-        "workers", "whole fit, s", "neighbours, s", "a round, s", "CPU of a worker, s",
+        "workers", "whole fit, s", "neighbours, s", "a round, s",
+        "CPU of all workers a round, s", "tasks a round",
         "sent by a worker a round, MB", "in N C numbers", "to and from the driver, N C numbers",
         "memory of a worker, MB", "estimated, MB",
     ]  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -39,3 +40,15 @@ def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
 def check_verbose(value: Any) -> None:
     if not isinstance(value, Integral):
         raise ValueError(f"verbose={value!r}; expected an integer, or True or False")
+
+
+@contextmanager
+def importing(what: str, extra: str) -> Iterator[None]:
+    """Around imports that need an extra: an error that names it where it is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs {error.name}, which is not installed; "
+            f"expected: pip install 'manyview[{extra}]'"
+        ) from error

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview._checks import check_choice
+from manyview._checks import check_choice, importing
 from manyview._files import write_whole
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
@@ -129,13 +129,8 @@ def _fit_on_cluster(
     estimator: Any, data: Any, views: Sequence[str] | None, present: Any, **given: Any
 ) -> AlignedTables:
     """Fit; what the views are, of which features may be on the cluster alone."""
-    try:
+    with importing("a fit on a cluster", "dask"):
         from manyview.spread.files import collections_of
-    except ImportError as error:
-        raise ImportError(
-            f"a fit on a cluster needs {error.name}, which is not installed; "
-            "expected: pip install 'manyview[dask]'"
-        ) from error
     spread = collections_of(data, views)
     if spread is None:
         tables = tables_of(data, views, present)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
+from manyview._checks import importing
 from manyview.cli._terminal import warn
 
 _METHODS = ("angular", "cigmvc", "gbs")
@@ -38,13 +39,8 @@ def check_scheduler_options(options: argparse.Namespace) -> None:
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
     """A client of the scheduler at an address, which has workers that can do the work."""
-    try:
+    with importing("--scheduler", "dask"):
         from distributed import Client
-    except ImportError as error:
-        raise ImportError(
-            f"--scheduler needs {error.name}, which is not installed; "
-            "expected: pip install 'manyview[dask]'"
-        ) from error
     _check_answers(address)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ from manyview._checks import check_choice, check_integer
 from manyview._log import verbosity
 from manyview._run import Run
 from manyview._typing import BoolArray, Matrix
-from manyview.cluster_number import from_graphs
+from manyview.cluster_number import from_stack
 from manyview.memory import Estimate, check, fits
 from manyview.memory.overlap import different_share
 from manyview.memory.size import FitSize
@@ -194,20 +194,22 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
             + expected
         )
 
-    def _settle_n_clusters(self, graphs: Sequence[csr_array], run: Run) -> None:
-        """Where n_clusters="auto": read it off the graphs of the views."""
+    def _settle_n_clusters(self, stack: Callable[[], Any], run: Run) -> None:
+        """Where n_clusters="auto": read it off the graphs of the views, stacked."""
         if self._finds_n_clusters:
             with run.stage("number of clusters"):
-                self.cluster_number_ = from_graphs(graphs, run.rng)
+                self.cluster_number_ = from_stack(stack(), run.rng)
             self.n_clusters_ = self.cluster_number_.n_clusters
             run.say("%d clusters suggested by the eigenvalues", self.n_clusters_)
 
     def _check_distinct(self, rows: Sequence[Rows]) -> None:
         """Equal samples can't be told apart, whatever the number of clusters asked for."""
-        n_distinct = count_distinct(rows)
+        self._check_n_distinct(count_distinct(rows), rows[0].n_samples)
+
+    def _check_n_distinct(self, n_distinct: int, n_samples: int) -> None:
         if n_distinct < self._C:
             raise ValueError(
-                f"n_clusters={self._C}, but only {n_distinct} sample(s) of {rows[0].n_samples} "
+                f"n_clusters={self._C}, but only {n_distinct} sample(s) of {n_samples} "
                 f"differ; expected 1 to {n_distinct}"
             )
 

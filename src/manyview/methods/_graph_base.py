@@ -25,7 +25,7 @@ from manyview.graphs import (
     stack_graphs,
 )
 from manyview.layout import Layout, content_layout
-from manyview.memory.size import FitSize, view_sizes
+from manyview.memory.size import FitSize, ViewSize, view_sizes
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._kept import MadeGraph, keep_graph, kept_graph
 from manyview.neighbors import SEARCHES, nearest
@@ -120,22 +120,29 @@ class GraphClusterer(MultiViewClusterer):
             check_integer("n_neighbors", self.n_neighbors, 1)
 
     def _fit_size(self, views: Views) -> FitSize:
-        given = self._takes_similarities()
+        size = self._size_of(views.n_samples, view_sizes(views))
+        if not self._takes_similarities():
+            return size
+        edges = tuple(_n_stored(matrix) for matrix in views.matrices)
+        return replace(size, n_neighbors=None, edges=edges)
+
+    def _size_of(self, n_samples: int, views: tuple[ViewSize, ...]) -> FitSize:
+        """That of graphs that are made from views of these sizes, wherever they are."""
         k = self._auto_neighbors if self.n_neighbors == "auto" else self.n_neighbors
         return FitSize(
-            n_samples=views.n_samples,
-            views=view_sizes(views),
+            n_samples=n_samples,
+            views=views,
             n_clusters=None if self._finds_n_clusters else int(self.n_clusters),
-            n_neighbors=None if given or k == "all" else min(int(k), views.n_samples),
+            n_neighbors=None if k == "all" else min(int(k), n_samples),
             search=self.neighbor_search,
-            edges=tuple(_n_stored(matrix) for matrix in views.matrices) if given else None,
         )
 
     def _view_graphs(self, views: Views, run: Run) -> ViewGraphs:
         """The similarity graph of every view, joined where together they leave too many pieces."""
         separate = self._separate_graphs(views, run)
         layout = separate.layout
-        self._settle_n_clusters([separate.graphs[v] for v in layout.views], run)
+        graphs = [separate.graphs[v] for v in layout.views]
+        self._settle_n_clusters(lambda: stack_graphs(graphs), run)
 
         def rows() -> list[Rows]:  # made again if they are needed: they can be large
             return [

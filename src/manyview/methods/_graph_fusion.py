@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview._checks import check_choice, check_integer, check_real
+from manyview._checks import check_choice, check_integer, check_real, importing
 from manyview._run import Run
 from manyview._typing import IntArray
 from manyview._version import __version__
@@ -116,7 +116,9 @@ class GraphFusion(GraphClusterer):
                         "checkpoint with a client; expected one of them: a cluster makes what is "
                         "lost with a worker again by itself"
                     )
-                _spread_fit()(self, X, present, client, run)
+                with importing("a fit on a cluster", "dask"):
+                    from manyview.spread import fit_spread
+                fit_spread(self, X, present, client, run)
                 return self
             views = self._read_views(X, present)
             self._checkpoint = None
@@ -223,14 +225,3 @@ class GraphFusion(GraphClusterer):
         ]
         self.n_iter_ = len(fusion.history) - 1
         self.stop_reason_ = fusion.stop_reason
-
-
-def _spread_fit() -> Any:
-    try:
-        from manyview.spread import fit_spread
-    except ImportError as error:
-        raise ImportError(
-            f"a fit on a cluster needs {error.name}, which is not installed; "
-            "expected: pip install 'manyview[dask]'"
-        ) from error
-    return fit_spread

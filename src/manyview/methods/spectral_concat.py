@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from manyview._run import Run
+from manyview.graphs import stack_graphs
 from manyview.layout import content_layout
 from manyview.memory import Estimate
 from manyview.memory.model import concat_memory
@@ -67,7 +68,7 @@ class SpectralConcat(SpectralBaseline):
         name = "all views"
         made = self._graph(rows, name, run)
         self.neighbor_search_ = [] if made.search is None else [made.search]
-        self._settle_n_clusters([made.graph], run)
+        self._settle_n_clusters(lambda: stack_graphs([made.graph]), run)
         whole = replace(layout, views=np.zeros(1, dtype=np.intp))
         separate = ViewGraphs((made.graph,), whole, NO_PAIRS, made.cells)
         return self._join(separate, lambda: [rows], f"graph of {name}", run)

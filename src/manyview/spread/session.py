@@ -24,8 +24,12 @@ _WITH_BLAS = ("neighbors", "cells", "routes", "bridges")
 # One of our tasks a process at a time: each uses all threads that the worker may.
 _ONE_AT_A_TIME = threading.RLock()
 
-# Seconds for lost workers to come back, for any to be there at all, and between looks at that.
-_TO_RETURN, _TO_APPEAR, _LOOK_EVERY = 5.0, 60.0, 10.0
+# Seconds for lost workers to come back; a fit goes on with fewer.
+_TO_RETURN = 5.0
+# Seconds for a worker to be there that takes tasks; without one a fit ends.
+_TO_APPEAR = 60.0
+# Seconds between looks at whether there is one.
+_LOOK_EVERY = 10.0
 # What Dask says when results are gone (cancelled), and when data is sent to a worker that is.
 _OF_A_LOSS = (FutureCancelledError, FuturesCancelledError, KeyError, OSError)
 
@@ -146,6 +150,7 @@ class Session:
 
     def _is_anybody_working(self) -> bool:
         """Whether some worker would take a task: Dask gives none to those short of memory."""
+        # One that has just gone gives no answer, and is no error: it works no more.
         found = self.client.run(_own_status, on_error="ignore")
         return any(status != "paused" for status in found.values())
 
