@@ -30,7 +30,7 @@ test-slow: $(VENV)/.installed-dev
 # Fuzzing for so many minutes instead of two.
 MINUTES ?= 30
 fuzz: $(VENV)/.installed-dev
-	MANYVIEW_FUZZ_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/python -m pytest --numprocesses 2 tests/test_fuzz_*.py
+	MANYVIEW_FUZZ_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/python -m pytest --numprocesses 2 tests/fuzz
 
 # The oldest versions that pyproject.toml allows; they may use what others have since deprecated.
 # For the newest, and for another Python:
@@ -78,37 +78,37 @@ types: $(VENV)/.installed-dev
 
 # Whole fits beside the dense NumPy twin of the published program: time and peak memory.
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/bench_core.py
+	$(BIN)/python -m benchmarks.bench_core
 
 # What a fit was estimated to need beside what it needed; writes its table into docs/.
 bench-memory: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/bench_memory.py
+	$(BIN)/python -m benchmarks.bench_memory
 
 # Fits of 50,000 to a million samples by stage; writes its tables and figure into docs/.
 bench-scale: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/bench_scale.py
+	$(BIN)/python -m benchmarks.bench_scale
 
 # The same fit on 1, 2 and 4 workers of a Dask cluster; writes its table into docs/.
 bench-dask: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/bench_dask.py
+	$(BIN)/python -m benchmarks.bench_dask
 
 # Other packages on the same data; about 1.5 GB, in an environment of their own.
 bench-peers:
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install $(QUIET) --editable ".[fast]" polyview imml
-	.venv-peers/bin/python benchmarks/bench_peers.py
+	.venv-peers/bin/python -m benchmarks.bench_peers
 
 # Views that lack samples, new samples, reports; writes its tables into docs/.
 bench-practice: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/bench_practice.py
+	$(BIN)/python -m benchmarks.bench_practice
 
 # Peak memory of reading files.
 bench-readers: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/bench_readers.py
+	$(BIN)/python -m benchmarks.bench_readers
 
 # What was tried for the angular variant, and what disturbs all methods; writes into docs/.
 robustness: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/bench_quality.py
+	$(BIN)/python -m benchmarks.bench_quality
 
 # The paper's tables and figure again; data files are downloaded, or found by MANYVIEW_DATA.
 reproduce: $(VENV)/.installed-cli

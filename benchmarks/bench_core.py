@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import harness
+from benchmarks import harness
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 # N, C, times faster at least, share of the twin's memory at most, fits of which the fastest counts
@@ -35,7 +35,7 @@ def fit_sparse(views, n_clusters, split):
 
 def fit_dense(views, n_clusters, split):
     """As a plain NumPy user would write it: everything N x N."""
-    import oracle
+    from tests.helpers import oracle
 
     graphs = []
     for view in views:

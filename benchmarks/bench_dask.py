@@ -18,8 +18,9 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-import harness
 import numpy as np
+
+from benchmarks import harness
 
 PAGE = Path(__file__).parent.parent / "docs" / "scaling.md"
 GROUPS = Path("/sys/fs/cgroup/cpu/manyview-bench")
@@ -117,8 +118,8 @@ def fit(n, n_workers, n_clusters, widths, share, report):
 
     from manyview import AngularCIGMVC
     from manyview.datasets import make_latent_views
-    from manyview.spread import memory
-    from manyview.spread.session import Session
+    from manyview.distributed import _memory as memory
+    from manyview.distributed._client import Session
 
     warnings.simplefilter("ignore")
     data = make_latent_views(n, n_clusters, widths=widths, separation=6.0, random_state=0)
@@ -168,9 +169,9 @@ def fit(n, n_workers, n_clusters, widths, share, report):
 
 def on_paper(n, n_clusters, found):
     """What many samples would need, from what few needed: Markdown."""
-    from manyview.filtered import SPARE_VECTORS
-    from manyview.memory.size import FitSize, ViewSize
-    from manyview.spread.memory import worker_memory
+    from manyview.distributed._memory import worker_memory
+    from manyview.graphs._fit_size import FitSize, ViewSize
+    from manyview.spectral._chebyshev import SPARE_VECTORS
 
     n_views, width, k, network = 3, 100, 15, 1.25e9
     vectors = -8 * (-(n_clusters + 1 + SPARE_VECTORS) // 8)

@@ -16,8 +16,9 @@ import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import harness
 import numpy as np
+
+from benchmarks import harness
 
 PAGE = Path(__file__).parent.parent / "docs" / "trust.md"
 MEGA = 1e6
@@ -76,8 +77,8 @@ def estimator_of(method, n_clusters, parameters):
 def fit(method, n, widths, n_clusters, parameters, stored=0, shared=0.0, graphs=False):
     """One fit: its size, how far memory rose, and its seconds."""
     import manyview
-    from manyview.memory.overlap import different_share
-    from manyview.views import views_from_tables
+    from manyview.inputs._views import views_from_tables
+    from manyview.methods._overlap import different_share
 
     warnings.simplefilter("ignore")  # rounds are few, clusters too close: neither counts here
     estimator = estimator_of(method, n_clusters, parameters)
@@ -104,7 +105,7 @@ def fit(method, n, widths, n_clusters, parameters, stored=0, shared=0.0, graphs=
 
 
 def estimate_of(settings, size):
-    from manyview.memory.size import FitSize, ViewSize
+    from manyview.graphs._fit_size import FitSize, ViewSize
 
     size = {**size, "views": tuple(ViewSize(**view) for view in size["views"])}
     size["edges"] = None if size["edges"] is None else tuple(size["edges"])

@@ -13,7 +13,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import harness
+from benchmarks import harness
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 SIZES = (2_000, 10_000, 50_000)

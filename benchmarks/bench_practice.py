@@ -15,8 +15,9 @@ import time
 import warnings
 from pathlib import Path
 
-import harness
 import numpy as np
+
+from benchmarks import harness
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -26,9 +27,8 @@ MASKS = 10
 
 
 def digits_without(share, seed):
-    from masks import removed  # of the tests
-
     from manyview.datasets import load_digits_views
+    from tests.helpers.masks import removed
 
     data = load_digits_views()
     present = removed(data.n_samples, len(data.views), share, np.random.default_rng(seed))

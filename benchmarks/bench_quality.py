@@ -15,13 +15,13 @@ from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-import harness
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import manyview
+from benchmarks import harness
 from manyview import datasets
-from manyview.graphs import GraphStack
+from manyview.graphs._stack import GraphStack
 from manyview.methods import _fusion
 from manyview.metrics import clustering_accuracy
 

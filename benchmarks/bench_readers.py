@@ -12,8 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import harness
 import numpy as np
+
+from benchmarks import harness
 
 LIMIT = 2.2
 MEGABYTE = 1e6
@@ -75,7 +76,7 @@ def _batch(schema, start, block):
 
 def read(path, warm_up):
     """Read one file, after another has paid for the libraries."""
-    from manyview.readers import read_views
+    from manyview.inputs.files import read_views
 
     read_views([warm_up], id_column="id")
     tables, seconds, growth = harness.timed(lambda: read_views([path], id_column="id"))

@@ -13,8 +13,9 @@ import os
 import sys
 from pathlib import Path
 
-import harness
 import numpy as np
+
+from benchmarks import harness
 
 DOCS = Path(__file__).parent.parent / "docs"
 SIZES = (50_000, 100_000, 300_000, 1_000_000)
@@ -62,8 +63,8 @@ def recall(n):
     """Share of the true 16 nearest that the default search finds for 2,000 samples of a view."""
     import faiss
 
-    from manyview.neighbors import nearest
-    from manyview.scaling import normalize_rows
+    from manyview.graphs._knn import nearest
+    from manyview.inputs._scaling import normalize_rows
 
     result = {}
     for name, view in views_of(n, 10).views.items():

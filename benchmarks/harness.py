@@ -11,13 +11,10 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-TESTS = Path(__file__).parent.parent / "tests"
-sys.path.insert(0, str(TESTS))  # the dense twin and the memory gauge
-
 
 def timed(work):
     """Result of `work`, its seconds, and how far resident memory rose, in bytes."""
-    from measure import peak_growth
+    from tests.helpers.memory import peak_growth
 
     started = time.perf_counter()
     result, growth = peak_growth(work)
@@ -25,15 +22,17 @@ def timed(work):
 
 
 def resident():
-    from measure import resident
+    from tests.helpers.memory import resident
 
     return resident()
 
 
 def in_a_process(script, job, *, timeout=None, **settings):
     """Call `script`'s function `job` with settings in a new process; it returns JSON values."""
-    command = [sys.executable, script, "--job", job, json.dumps(settings)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    command = [sys.executable, "-m", f"benchmarks.{Path(script).stem}", "--job", job]
+    done = subprocess.run(
+        [*command, json.dumps(settings)], capture_output=True, text=True, timeout=timeout
+    )
     if done.returncode:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout.splitlines()[-1])

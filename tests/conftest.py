@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Several workers share the cores. Libraries that read this when they are loaded would each take
@@ -12,57 +11,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 import numpy as np
 import pytest
-from interrupting import mounted_disk
-from scipy.sparse import csr_array
 
-from manyview._sparse import load_mat
-
-HERE = Path(__file__).parent
-SHARED = Path(os.environ.get("MANYVIEW_SHARED", HERE.parent.parent / "shared"))
+from tests.helpers.goldens import SHARED, SharedData
+from tests.helpers.interruption import mounted_disk
 
 
 def pytest_configure():
     # A shell has what it starts in the background ignore Ctrl-C, and so would programs under test.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-class Golden:
-    """A golden file: plain arrays by name, and matrices stored as CSR triples."""
-
-    def __init__(self, path, n=None):
-        self._file = np.load(path)
-        self._n = len(self._file["y"]) if n is None else n
-
-    def __getitem__(self, name):
-        return self._file[name]
-
-    def matrix(self, name):
-        parts = (self._file[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
-        return csr_array(tuple(parts), shape=(self._n, self._n))
-
-
-def synthetic(name):
-    return Golden(HERE / "data" / f"{name}.npz")
-
-
-class SharedData:
-    """One of the paper's data sets with its goldens, from ../shared."""
-
-    def __init__(self, name):
-        table = load_mat(SHARED / "data" / f"{name}.mat")
-        labels = table["truelabel"].ravel()[0].ravel()
-        self.name = name
-        self.views = [matrix.T for matrix in table["data"].ravel()]
-        self.target = np.unique(labels, return_inverse=True)[1]
-        self.n_clusters = len(set(self.target))
-        self.n_samples = len(self.target)
-
-    def golden(self, method):
-        return Golden(SHARED / "golden" / f"{self.name}_{method}.npz", self.n_samples)
-
-    def golden_graphs(self):
-        golden = self.golden("sig")
-        return [golden.matrix(f"S{v}") for v in range(len(self.views))]
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def files_of_arrays_are_read():
     from scipy.io import mmwrite, savemat
     from scipy.sparse import coo_array
 
-    from manyview.readers import read_views
+    from manyview.inputs.files import read_views
 
     matrix = np.arange(12.0).reshape(4, 3)
     np.save("x.npy", matrix)
@@ -110,7 +110,7 @@ def the_command_tells_its_version():
 def what_is_missing_is_named():
     import manyview
     from manyview.cli import main
-    from manyview.readers import read_views
+    from manyview.inputs.files import read_views
 
     data = manyview.datasets.make_blob_views(60, 3, random_state=0)
     result = manyview.cluster(data.views, 3)

@@ -11,10 +11,10 @@ import zipfile
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-import core_only
 import pytest
 
 import manyview
+from tests import core_only
 
 TOP = Path(__file__).parent.parent
 PACKAGE = Path(manyview.__file__).parent

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import manyview
 from manyview import AngularCIGMVC, datasets, load_model
-from manyview.containers import tables_of
+from manyview.inputs._containers import tables_of
 from manyview.metrics import clustering_accuracy
 
 

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from manyview._checks import check_choice, importing
-from manyview._files import write_whole
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
-from manyview.containers import tables_of
+from manyview.inputs._align import AlignedTables
+from manyview.inputs._containers import tables_of
 from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, SpectralAverage
 from manyview.methods._graph_fusion import GraphFusion
-from manyview.methods._predicting import plain_params
-from manyview.model import ClusterModel
-from manyview.model_file import model_bytes
-from manyview.tables import AlignedTables
+from manyview.methods._predict_mixin import plain_params
+from manyview.predict._model import ClusterModel
+from manyview.predict._model_file import model_bytes
+from manyview.runtime._atomic_write import write_whole
+from manyview.runtime._checks import check_choice, importing
 
 #: Methods on graphs, by the names that `cluster` and the command line know them by.
 METHODS: dict[str, Any] = {
@@ -130,7 +130,7 @@ def _fit_on_cluster(
 ) -> AlignedTables:
     """Fit; what the views are, of which features may be on the cluster alone."""
     with importing("a fit on a cluster", "dask"):
-        from manyview.spread.files import collections_of
+        from manyview.distributed._sources import collections_of
     spread = collections_of(data, views)
     if spread is None:
         tables = tables_of(data, views, present)

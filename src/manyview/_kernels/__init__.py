@@ -4,21 +4,10 @@ Rows are independent and every row is summed by one thread in index order, so re
 depend on the number of threads. `tests/oracle.py` has a plain twin of each kernel.
 """
 
-from manyview._kernels.blocks import (
-    filter_step,
-    subtract_shares,
-)
-from manyview._kernels.content import (
-    dense_row_digests,
-    mixed,
-    sparse_row_digests,
-)
-from manyview._kernels.distances import (
-    dense_sq_distances,
-    sparse_candidates,
-    sparse_sq_distances,
-)
-from manyview._kernels.patterns import (
+from manyview._kernels._blocks import filter_step, subtract_shares
+from manyview._kernels._content import dense_row_digests, mixed, sparse_row_digests
+from manyview._kernels._distances import dense_sq_distances, sparse_candidates, sparse_sq_distances
+from manyview._kernels._patterns import (
     align_weights,
     components,
     count_nonzero,
@@ -33,7 +22,7 @@ from manyview._kernels.patterns import (
     steps_from_first,
     symmetric_row_lengths,
 )
-from manyview._kernels.updates import (
+from manyview._kernels._updates import (
     row_inconsistency_products,
     row_misfits,
     row_variations,

@@ -65,9 +65,9 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
 def cluster(options: argparse.Namespace) -> None:
     """Cluster the samples that are described by several tables, and write labels, a summary and a
     report page."""
-    from manyview._checks import check_integer
-    from manyview._files import check_folder, check_free, write_all
-    from manyview.memory import memory_limit
+    from manyview.runtime._atomic_write import check_folder, check_free, write_all
+    from manyview.runtime._checks import check_integer
+    from manyview.runtime._memory import memory_limit
 
     n_clusters = _number_or_auto("--clusters", options.clusters)
     neighbors = _number_or_auto("--neighbors", options.neighbors)

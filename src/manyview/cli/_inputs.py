@@ -27,15 +27,15 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_tables(options: argparse.Namespace) -> Any:
-    from manyview.readers import read_views
-    from manyview.tables import align
+    from manyview.inputs._align import align
+    from manyview.inputs.files import read_views
 
     return align(read_views(options.views, **_how(options)))
 
 
 def read_spread_tables(options: argparse.Namespace) -> Any:
     """The same for a cluster, whose workers read Parquet files themselves."""
-    from manyview.spread.files import read_files
+    from manyview.distributed._sources import read_files
 
     return read_files(options.views, **_how(options))
 

@@ -13,8 +13,6 @@ from manyview.cli._terminal import print_path, print_table, progress
 def reproduce(options: argparse.Namespace) -> int:
     """Run every method on every data set, in stored and in shuffled order, and write the paper's
     tables and figure with ours beside them."""
-    from manyview._checks import check_integer
-    from manyview._files import check_free
     from manyview.reproduce import (
         BUILTIN,
         METHODS,
@@ -24,6 +22,8 @@ def reproduce(options: argparse.Namespace) -> int:
         run_cells,
         write_outputs,
     )
+    from manyview.runtime._atomic_write import check_free
+    from manyview.runtime._checks import check_integer
 
     check_integer("seeds", options.seeds, 1, 1000)
     check_integer("processes", options.processes, 1, 64)

@@ -14,23 +14,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from manyview._checks import check_choice, check_integer
-from manyview._log import verbosity
-from manyview._run import Run
 from manyview._typing import BoolArray, Matrix
-from manyview.cluster_number import from_stack
-from manyview.memory import Estimate, check, fits
-from manyview.memory.overlap import different_share
-from manyview.memory.size import FitSize
-from manyview.methods._predicting import PredictsNew, Voting
-from manyview.scaling import DenseRows, Rows, SparseRows, count_distinct, view_rows
-from manyview.views import (
+from manyview.graphs._fit_size import FitSize
+from manyview.inputs._scaling import DenseRows, Rows, SparseRows, count_distinct, view_rows
+from manyview.inputs._views import (
     Views,
     check_numbers,
     is_collection,
     views_from_matrix,
     views_from_tables,
 )
+from manyview.methods._overlap import different_share
+from manyview.methods._predict_mixin import PredictsNew, Voting
+from manyview.runtime._checks import check_choice, check_integer
+from manyview.runtime._log import verbosity
+from manyview.runtime._memory import Estimate, check, fits
+from manyview.runtime._run import Run
+from manyview.spectral._n_clusters import from_stack
 
 _NOT_OF_EVERY_FIT = (
     "cluster_number_",

@@ -12,18 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from manyview._run import Run
 from manyview._typing import BoolArray, FloatArray, IntArray
-from manyview.filtered import LowEnd, cache_aligned
-from manyview.methods._kept import LoopState, keep_loop, kept_loop
-from manyview.methods._rounds import Round
-from manyview.row_block import SplitRule
-from manyview.spectral import (
-    Spectrum,
-    is_large,
-    laplacian_spectrum,
-    unit_rows,
-)
+from manyview.graphs._row_block import SplitRule
+from manyview.methods._history import Round
+from manyview.methods._loop_state import LoopState, keep_loop, kept_loop
+from manyview.runtime._run import Run
+from manyview.spectral._chebyshev import LowEnd, cache_aligned
+from manyview.spectral._spectrum import Spectrum, is_large, laplacian_spectrum, unit_rows
 
 UPDATES = ("published", "paper", "exact")
 # Beyond these, lambda has long ceased to change anything but the exponent.

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from manyview._checks import check_choice, check_integer
-from manyview._run import Run
 from manyview._typing import BoolArray, IntArray, Matrix
-from manyview.bridging import add_bridges, closest_bridges, union_pieces
-from manyview.graphs import (
+from manyview.graphs._bridges import add_bridges, closest_bridges, union_pieces
+from manyview.graphs._fit_size import FitSize, ViewSize, view_sizes
+from manyview.graphs._knn import SEARCHES, nearest
+from manyview.graphs._stack import (
     WEIGHTINGS,
     GraphStack,
     complete_graph,
@@ -24,13 +24,13 @@ from manyview.graphs import (
     spread_graph,
     stack_graphs,
 )
-from manyview.layout import Layout, content_layout
-from manyview.memory.size import FitSize, ViewSize, view_sizes
+from manyview.inputs._canonical_order import Layout, content_layout
+from manyview.inputs._scaling import Rows
+from manyview.inputs._views import Views
 from manyview.methods._base import MultiViewClusterer
-from manyview.methods._kept import MadeGraph, keep_graph, kept_graph
-from manyview.neighbors import SEARCHES, nearest
-from manyview.scaling import Rows
-from manyview.views import Views
+from manyview.methods._loop_state import MadeGraph, keep_graph, kept_graph
+from manyview.runtime._checks import check_choice, check_integer
+from manyview.runtime._run import Run
 
 EQUALLY_FAR = "every sample is equally far from all its neighbours"
 #: No bridges.

@@ -12,21 +12,21 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview._checks import check_choice, check_integer, check_real, importing
-from manyview._run import Run
 from manyview._typing import IntArray
 from manyview._version import __version__
-from manyview.checkpoint import Checkpoint
-from manyview.graphs import GraphStack
-from manyview.labels import in_order_of_first, kmeans_labels
-from manyview.layout import Layout, content_digest
-from manyview.memory import Estimate
-from manyview.memory.model import fusion_memory
-from manyview.memory.size import FitSize
+from manyview.graphs._fit_size import FitSize
+from manyview.graphs._stack import GraphStack
+from manyview.inputs._canonical_order import Layout, content_digest
+from manyview.inputs._views import Views
 from manyview.methods._fusion import UPDATES, Fusion, Penalty, Stack, fuse
 from manyview.methods._graph_base import GraphClusterer
-from manyview.methods._predicting import plain_params
-from manyview.views import Views
+from manyview.methods._memory_model import fusion_memory
+from manyview.methods._predict_mixin import plain_params
+from manyview.runtime._checkpoint import Checkpoint
+from manyview.runtime._checks import check_choice, check_integer, check_real, importing
+from manyview.runtime._memory import Estimate
+from manyview.runtime._run import Run
+from manyview.spectral._labels import in_order_of_first, kmeans_labels
 
 
 class GraphFusion(GraphClusterer):
@@ -117,7 +117,7 @@ class GraphFusion(GraphClusterer):
                         "lost with a worker again by itself"
                     )
                 with importing("a fit on a cluster", "dask"):
-                    from manyview.spread import fit_spread
+                    from manyview.distributed import fit_spread
                 fit_spread(self, X, present, client, run)
                 return self
             views = self._read_views(X, present)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from manyview._checks import check_choice, check_integer
 from manyview._typing import FloatArray, Matrix
-from manyview.kernels import gaussian_kernel, require_dense
-from manyview.memory.size import FitSize, view_sizes
+from manyview.graphs._dense_kernels import gaussian_kernel, require_dense
+from manyview.graphs._fit_size import FitSize, view_sizes
+from manyview.inputs._scaling import powers_of_two
+from manyview.inputs._views import Views
 from manyview.methods._base import MultiViewClusterer
-from manyview.scaling import powers_of_two
-from manyview.views import Views
+from manyview.runtime._checks import check_choice, check_integer
 
 
 class KernelClusterer(MultiViewClusterer):

@@ -6,16 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from manyview._run import Run
 from manyview._typing import FloatArray
-from manyview.graphs import GraphStack
-from manyview.labels import in_order_of_first, kmeans_labels
-from manyview.memory import Estimate
-from manyview.memory.model import spectral_memory
-from manyview.memory.size import FitSize
+from manyview.graphs._fit_size import FitSize
+from manyview.graphs._stack import GraphStack
+from manyview.inputs._views import Views
 from manyview.methods._graph_base import GraphClusterer, ViewGraphs
-from manyview.spectral import normalized_embedding
-from manyview.views import Views
+from manyview.methods._memory_model import spectral_memory
+from manyview.runtime._memory import Estimate
+from manyview.runtime._run import Run
+from manyview.spectral._labels import in_order_of_first, kmeans_labels
+from manyview.spectral._spectrum import normalized_embedding
 
 
 class SpectralBaseline(GraphClusterer):

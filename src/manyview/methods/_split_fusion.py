@@ -9,11 +9,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from manyview._checks import check_real
 from manyview._typing import FloatArray, IntArray
-from manyview.layout import Layout
+from manyview.inputs._canonical_order import Layout
 from manyview.methods._fusion import Fusion, Penalty, Stack
 from manyview.methods._graph_fusion import GraphFusion
+from manyview.runtime._checks import check_real
 
 
 class SplitFusion(GraphFusion):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from manyview.methods._shared_docs import shared_docs
+from manyview.methods._docs import shared_docs
 from manyview.methods._split_fusion import SplitFusion
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manyview.methods._shared_docs import shared_docs
+from manyview.methods._docs import shared_docs
 from manyview.methods._split_fusion import SplitFusion
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from manyview.methods._docs import shared_docs
 from manyview.methods._graph_fusion import GraphFusion
-from manyview.methods._shared_docs import shared_docs
 
 
 @shared_docs

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from manyview._run import Run
-from manyview.graphs import stack_graphs
-from manyview.layout import content_layout
-from manyview.memory import Estimate
-from manyview.memory.model import concat_memory
-from manyview.memory.size import FitSize
+from manyview.graphs._fit_size import FitSize
+from manyview.graphs._stack import stack_graphs
+from manyview.inputs._canonical_order import content_layout
+from manyview.inputs._scaling import side_by_side
+from manyview.inputs._views import Views
+from manyview.methods._docs import shared_docs
 from manyview.methods._graph_base import NO_PAIRS, ViewGraphs
-from manyview.methods._shared_docs import shared_docs
+from manyview.methods._memory_model import concat_memory
 from manyview.methods._spectral_baseline import SpectralBaseline
-from manyview.scaling import side_by_side
-from manyview.views import Views
+from manyview.runtime._memory import Estimate
+from manyview.runtime._run import Run
 
 
 @shared_docs

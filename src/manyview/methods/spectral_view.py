@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from manyview._run import Run
 from manyview._typing import FloatArray
-from manyview.memory.size import FitSize
+from manyview.graphs._fit_size import FitSize
+from manyview.inputs._views import Views
+from manyview.methods._docs import shared_docs
 from manyview.methods._graph_base import ViewGraphs
-from manyview.methods._shared_docs import shared_docs
 from manyview.methods._spectral_baseline import SpectralBaseline
-from manyview.views import Views
+from manyview.runtime._run import Run
 
 
 @shared_docs

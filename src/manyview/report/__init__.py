@@ -2,9 +2,9 @@
 
 from importlib.util import find_spec
 
-from manyview.report._clusters import render_clusters
+from manyview.report._cluster_page import render_clusters
 from manyview.report._contents import FeatureEffect, ReportContents, ViewContents
-from manyview.report._describe import contents_of
+from manyview.report._from_result import contents_of
 from manyview.report._page import Section, Table, figure_svg, render_page
 
 __all__ = [

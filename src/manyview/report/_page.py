@@ -39,7 +39,7 @@ class Section:
 
 def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     """The page as HTML; every text is escaped, figures are taken as they are."""
-    from manyview.report._inline import environment, own_file
+    from manyview.report._assets import environment, own_file
 
     template = environment().get_template("page.html.j2")
     return template.render(

@@ -24,13 +24,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import manyview
-from manyview._files import write_whole
 from manyview._signals import undisturbed
 from manyview._version import __version__
 from manyview.datasets import MultiViewData
-from manyview.labels import kmeans_labels
 from manyview.metrics import clustering_scores
 from manyview.reproduce._plan import METHODS, Cell, load
+from manyview.runtime._atomic_write import write_whole
+from manyview.spectral._labels import kmeans_labels
 
 _SHUFFLE_SEED = 20_201
 _SCORES = set(clustering_scores([0, 1], [0, 1]))
@@ -212,10 +212,9 @@ def _key(name: str, data_home: str | None, n_seeds: int) -> str:
             digest.update(np.ascontiguousarray(part).tobytes())
     digest.update(data.target.tobytes())
     package = Path(manyview.__file__).parent
-    rooms = ("*.py", "_kernels/*.py", "methods/*.py")
-    for path in sorted(path for room in rooms for path in package.glob(room)):
-        if path.name not in ("demo.py", "plotting.py", "_files.py", "_signals.py"):
-            digest.update(path.read_bytes())
+    rooms = ("_kernels", "inputs", "graphs", "spectral", "predict", "methods")
+    for path in sorted(path for room in rooms for path in (package / room).glob("*.py")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from manyview import plotting
-from manyview._files import write_all
 from manyview.datasets import MultiViewData
 from manyview.report import Section, Table, figure_svg, render_page
 from manyview.reproduce._cells import CellResult
@@ -27,6 +26,7 @@ from manyview.reproduce._tables import (
     view_table,
 )
 from manyview.reproduce._text import differences, remarks
+from manyview.runtime._atomic_write import write_all
 
 #: The paper's convergence figure is of these two.
 _FIGURE_DATA = ("WebKB", "100leaves")

@@ -1,0 +1,107 @@
+"""Joining pieces of graphs whose samples are spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from distributed import Future
+
+from manyview._typing import FloatArray, IntArray
+from manyview.distributed._client import Session
+from manyview.distributed._knn import Share, joined_rows, joined_shares
+from manyview.graphs._bridges import GAP_DIGITS, Bridges, bridges_by
+
+# Samples that look for others at a time: their rows go to every worker.
+_BATCH_BYTES = 32 * 2**20
+_BLOCK_BYTES = 32 * 2**20
+
+
+def spread_bridges(
+    session: Session, shares: Sequence[Sequence[Future]], pieces: IntArray, row_bytes: int
+) -> Bridges:
+    """As `closest_bridges`, for the shares of every view and block; samples by their numbers.
+
+    `row_bytes` is what a sample takes in all views.
+    """
+    scales = [_mean_norm(session, own, len(pieces)) for own in shares]
+    by_block = [list(own) for own in zip(*shares, strict=True)]
+    step = max(1, _BATCH_BYTES // row_bytes)
+
+    def look(seekers: IntArray, pieces: IntArray) -> tuple[FloatArray, IntArray]:
+        known = session.send_to_all(pieces)
+        gap = np.full(len(seekers), np.inf)
+        partner = np.zeros(len(seekers), dtype=np.intp)
+        for start, stop in pairwise([*range(0, len(seekers), step), len(seekers)]):
+            own = slice(start, stop)
+            some = session.send_to_all(seekers[own])
+            rows = [session.submit("bridges", _picked, list(parts), some) for parts in shares]
+            answers = session.gather(
+                [
+                    session.submit("bridges", _outside, rows, parts, some, known, scales, block=b)
+                    for b, parts in enumerate(by_block)
+                ]
+            )
+            for theirs, who in answers:  # of equally near ones the first
+                nearer = (theirs < gap[own]) | ((theirs == gap[own]) & (who < partner[own]))
+                gap[own] = np.where(nearer, theirs, gap[own])
+                partner[own] = np.where(nearer, who, partner[own])
+        return gap, partner
+
+    return bridges_by(pieces, look)
+
+
+def _mean_norm(session: Session, shares: Sequence[Future], n_samples: int) -> float:
+    """Added up in the order of the samples' numbers, as on one machine."""
+    norms = np.full(n_samples, np.nan)
+    for numbers, own in session.gather(
+        [session.submit("bridges", _norms, share) for share in shares]
+    ):
+        norms[numbers] = own
+    return float(norms[~np.isnan(norms)].mean()) or 1.0
+
+
+def _norms(share: Share) -> tuple[IntArray, FloatArray]:
+    return share.numbers, share.rows.sq_norms()
+
+
+def _picked(parts: Sequence[Share], numbers: IntArray) -> Share:
+    return joined_shares([part.some(np.isin(part.numbers, numbers)) for part in parts])
+
+
+def _outside(
+    seeking: Sequence[Share],
+    own: Sequence[Share],
+    seekers: IntArray,
+    pieces: IntArray,
+    scales: Sequence[float],
+) -> tuple[FloatArray, IntArray]:
+    """For each seeker the nearest sample here that is in another piece, and how far it is."""
+    here = np.unique(np.concatenate([share.numbers for share in own]))
+    gap, partner = np.full(len(seekers), np.inf), np.zeros(len(seekers), dtype=np.intp)
+    step = max(1, _BLOCK_BYTES // (8 * max(len(here), 1)))
+    for start in range(0, len(seekers) if len(here) else 0, step):
+        some = seekers[start : start + step]
+        total, shared = np.zeros((len(some), len(here))), np.zeros((len(some), len(here)))
+        for asking, theirs, scale in zip(seeking, own, scales, strict=True):
+            asking = asking.some(np.isin(asking.numbers, some))
+            if len(asking) and len(theirs):
+                rows = np.searchsorted(some, asking.numbers)
+                columns = np.searchsorted(here, theirs.numbers)
+                total[np.ix_(rows, columns)] += _gaps(asking, theirs) / scale
+                shared[np.ix_(rows, columns)] += 1
+        total *= len(own) / np.maximum(shared, 1)
+        total = np.round(total, GAP_DIGITS)
+        total[(shared == 0) | (pieces[some][:, None] == pieces[here])] = np.inf
+        gap[start : start + step] = total.min(axis=1)
+        partner[start : start + step] = here[total.argmin(axis=1)]
+    return gap, partner
+
+
+def _gaps(asking: Share, theirs: Share) -> FloatArray:
+    """Squared distances between all of two shares."""
+    both = joined_rows([theirs.rows, asking.rows])
+    norms, n = both.sq_norms(), len(theirs)
+    products = both.inner_products(np.arange(n, both.n_samples))[:, :n]
+    return np.maximum(norms[n:, None] + norms[:n] - 2 * products, 0.0)

@@ -1,0 +1,172 @@
+"""What people keep views in, in Python -> aligned tables.
+
+MuData and AnnData are known by what they have, not by their type: neither package is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._typing import BoolArray
+from manyview.inputs._align import AlignedTables, Table, align, id_text
+from manyview.inputs._missing import as_mask
+from manyview.inputs._views import (
+    as_matrix,
+    check_same_index,
+    column_names,
+    is_collection,
+    is_frame,
+    name_tables,
+)
+
+
+def tables_of(data: Any, views: Sequence[str] | None = None, present: Any = None) -> AlignedTables:
+    """Views over the same samples.
+
+    Parameters
+    ----------
+    data : MuData, AnnData, dict, list or tuple of tables or of AnnData, or AlignedTables
+        Modalities of a MuData are its views. Data frames of pandas are joined by their index,
+        unless all have the one that pandas gives by itself; other tables have the same samples in
+        the same order.
+    views : names of views to take, optional
+        All by default; of an AnnData "X", names of layers or of obsm, by default "X" alone.
+    present : boolean array of shape (n_samples, n_views), optional
+        False where a view lacks a sample; not for tables that are joined by ids.
+    """
+    if isinstance(views, str):
+        raise ValueError(f"views={views!r}; expected a list of names")
+    if isinstance(data, AlignedTables):
+        return _masked(_selected(data, views), present)
+    tables = _tables(data, views)
+    if present is None:
+        return align(tables)
+    if any(table.ids is not None for table in tables):
+        raise ValueError(
+            "present was given with tables that are joined by the ids of their rows; expected "
+            "tables that lack the rows instead"
+        )
+    mask = as_mask(present, (tables[0].matrix.shape[0], len(tables)))
+    return _masked(align(_without_absent(tables, mask)), mask)
+
+
+def _tables(data: Any, views: Sequence[str] | None) -> list[Table]:
+    if isinstance(getattr(data, "mod", None), Mapping):
+        chosen = chosen_names(data.mod, views, "modalities")
+        return [_annotated(name, data.mod[name].X, data.mod[name]) for name in chosen]
+    if hasattr(data, "obsm") and hasattr(data, "obs_names"):
+        return [_of_anndata(data, name) for name in (["X"] if views is None else views)]
+    if not is_collection(data) and not _all_annotated(data):
+        raise ValueError(
+            f"data is one {type(data).__name__}; expected MuData, AnnData, or a dict or list of "
+            "2-D tables"
+        )
+    named = name_tables(getattr(data, "views", data))
+    named = {name: named[name] for name in chosen_names(named, views, "views")}
+    if _all_annotated(list(named.values())):
+        return [_annotated(name, table.X, table) for name, table in named.items()]
+    return _plain_tables(named)
+
+
+def _all_annotated(data: Any) -> bool:
+    return isinstance(data, list | tuple) and all(hasattr(item, "obs_names") for item in data)
+
+
+def _plain_tables(named: Mapping[str, Any]) -> list[Table]:
+    frames = [table for table in named.values() if is_frame(table)]
+    counted = all(_is_default(frame) for frame in frames)
+    joined = len(frames) == len(named) and not counted
+    if not joined and not counted:
+        check_same_index(named)  # rows are taken one by one
+    ids = None if not frames or _is_default(frames[0]) else _ids(frames[0])
+    tables = []
+    for name, table in named.items():
+        matrix = as_matrix(table, name)
+        own = _ids(table) if joined else ids
+        if own is not None and len(own) != matrix.shape[0]:
+            own = None  # their lengths differ, which is said where they are put together
+        tables.append(Table(name, matrix, own, column_names(table)))
+    return tables
+
+
+def chosen_names(named: Mapping[str, Any], views: Sequence[str] | None, what: str) -> list[str]:
+    if views is None:
+        return list(named)
+    unknown = [name for name in views if name not in named]
+    if unknown:
+        raise ValueError(f"views has {unknown[0]!r}; expected some of the {what} {list(named)}")
+    return list(dict.fromkeys(views))
+
+
+def _of_anndata(data: Any, name: str) -> Table:
+    if name == "X":
+        return _annotated(name, data.X, data)
+    if name in data.layers:
+        return _annotated(name, data.layers[name], data)
+    if name in data.obsm:
+        table = data.obsm[name]
+        return Table(name, as_matrix(table, name), _names(data.obs_names), column_names(table))
+    layers = [layer for layer in data.layers if layer is not None]  # what X is to anndata 0.13
+    known = ["X", *layers, *data.obsm]
+    raise ValueError(f"views has {name!r}; expected some of {known}")
+
+
+def _annotated(name: str, matrix: Any, data: Any) -> Table:
+    if matrix is None:
+        raise ValueError(f"view '{name}' has no X; expected a matrix")
+    return Table(name, as_matrix(matrix, name), _names(data.obs_names), _names(data.var_names))
+
+
+def _names(index: Any) -> tuple[str, ...]:
+    return tuple(map(str, index))
+
+
+def _ids(frame: Any) -> tuple[str, ...]:
+    return tuple(map(id_text, frame.index.tolist()))
+
+
+def _is_default(frame: Any) -> bool:
+    """Whether a data frame's rows only have the numbers that pandas gives by itself."""
+    index = frame.index
+    counted = type(index).__name__ == "RangeIndex"
+    return counted and index.start == 0 and index.step == 1
+
+
+def _selected(aligned: AlignedTables, views: Sequence[str] | None) -> AlignedTables:
+    if views is None:
+        return aligned
+    chosen = chosen_names(aligned.views, views, "views")
+    places = [list(aligned.views).index(name) for name in chosen]
+    return replace(
+        aligned,
+        views={name: aligned.views[name] for name in chosen},
+        features={name: aligned.features[name] for name in chosen},
+        present=aligned.present[:, places],
+    )
+
+
+def _masked(aligned: AlignedTables, present: Any) -> AlignedTables:
+    if present is None:
+        return aligned
+    mask = as_mask(present, aligned.present.shape)
+    return replace(aligned, present=aligned.present & mask)
+
+
+def _without_absent(tables: Sequence[Table], mask: BoolArray) -> list[Table]:
+    """Tables with nothing in rows that are absent, whatever they hold."""
+    out = []
+    for table, has in zip(tables, mask.T, strict=True):
+        matrix = table.matrix
+        if isinstance(matrix, csr_array):
+            kept = np.repeat(has, np.diff(matrix.indptr))
+            parts = (np.where(kept, matrix.data, 0.0), matrix.indices, matrix.indptr)
+            matrix = csr_array(parts, shape=matrix.shape)
+        elif not has.all():
+            matrix = np.where(has[:, None], matrix, np.nan)
+        out.append(replace(table, matrix=matrix))
+    return out

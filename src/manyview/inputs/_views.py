@@ -1,0 +1,274 @@
+"""Input in any shape -> one frozen record of named, checked matrices over the same samples.
+
+A view need not have every sample. One that it lacks is a row of NaN, or is said to be absent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, ValuesView
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.utils import check_array
+
+from manyview._typing import BoolArray, IntArray, Matrix
+from manyview.inputs._missing import Gaps, as_mask, find_gaps, finite_everywhere
+from manyview.inputs._sparse import check_sparse
+from manyview.runtime._checks import check_integer
+
+# How polars and pandas spell the types of columns that are text or time.
+_NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
+
+
+@dataclass(frozen=True)
+class Views:
+    """The same N samples described by V matrices, one row a sample.
+
+    `present` (N, V) says which samples a view has; None where all have all. What an absent row
+    holds is finite and of no meaning. `features` has the names of each view's columns, None where
+    they have none.
+    """
+
+    names: tuple[str, ...]
+    matrices: tuple[Matrix, ...]
+    present: BoolArray | None = None
+    features: tuple[tuple[str, ...] | None, ...] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.matrices[0].shape[0])
+
+    def samples_of(self, view: int) -> IntArray | None:
+        """Numbers of the samples that a view has; None for all."""
+        if self.present is None or self.present[:, view].all():
+            return None
+        return np.flatnonzero(self.present[:, view])
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(int(matrix.shape[1]) for matrix in self.matrices)
+
+
+def is_collection(X: Any) -> bool:
+    """Whether X is several tables rather than one.
+
+    A dict always is, and so is a data set with a dict of views. A list, a tuple, the values of a
+    dict or an array of objects is when one of its elements is itself a table, so that a plain list
+    of rows stays what scikit-learn takes it for: one matrix.
+    """
+    if isinstance(X, Mapping):
+        return not issparse(X)  # scipy's dictionary-of-keys matrix is a mapping as well
+    if isinstance(getattr(X, "views", None), Mapping):
+        return True  # what our datasets are
+    if isinstance(X, list | tuple | ValuesView) or _holds_objects(X):
+        return len(X) == 0 or any(_n_dims(item) >= 2 or _is_series(item) for item in X)
+    return False
+
+
+def _holds_objects(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
+
+
+def _is_series(item: Any) -> bool:
+    """A column of a data frame: neither a table nor a row of numbers."""
+    return hasattr(item, "to_frame")
+
+
+def views_from_tables(tables: Any, present: Any = None) -> Views:
+    """Check a collection of tables and give them names."""
+    known: Mapping[str, tuple[str, ...]] = getattr(tables, "features", {})
+    if present is None:
+        present = getattr(tables, "present", None)
+    named = name_tables(getattr(tables, "views", tables))
+    views = Views(
+        tuple(named),
+        tuple(as_matrix(table, name) for name, table in named.items()),
+        features=tuple(known.get(name) or column_names(named[name]) for name in named),
+    )
+    _check_same_rows(views)
+    check_same_index(named)
+    return _with_absent(views, present)
+
+
+def name_tables(tables: Any) -> dict[str, Any]:
+    """A collection of tables by name."""
+    if isinstance(tables, Mapping):
+        named = {str(name): table for name, table in tables.items()}
+        if len(named) < len(tables):
+            raise ValueError(f"view names {list(tables)} are not distinct as text")
+    else:
+        named = {f"view{v}": table for v, table in enumerate(tables)}
+    if not named:
+        raise ValueError("got no views; expected at least one 2-D table")
+    return named
+
+
+def column_names(table: Any) -> tuple[str, ...] | None:
+    """Names of a data frame's columns; None where they are not text, or it is no data frame."""
+    columns = getattr(table, "columns", None)
+    names = None if columns is None else list(columns)
+    return tuple(names) if names and all(isinstance(name, str) for name in names) else None
+
+
+def is_frame(table: Any) -> bool:
+    """Whether it is a data frame whose rows have names, as those of pandas."""
+    return hasattr(table, "iloc") and hasattr(table, "index")
+
+
+def check_same_index(named: Mapping[str, Any]) -> None:
+    """Rows are taken one by one; data frames that name them differently mean something else."""
+    frames = [(name, table) for name, table in named.items() if is_frame(table)]
+    for name, table in frames[1:]:
+        if not table.index.equals(frames[0][1].index):
+            raise ValueError(
+                f"data frames '{frames[0][0]}' and '{name}' have different indexes; expected the "
+                "same rows in the same order (reset_index(drop=True) if they are), or "
+                "manyview.cluster, which joins them by index"
+            )
+
+
+def views_from_matrix(X: Matrix, widths: Any = None, present: Any = None) -> Views:
+    """Cut one checked matrix into views of the given widths, left to right."""
+    if isinstance(X, csr_array):
+        X = _canonical(X)
+    if widths is None:
+        views = Views(("view0",), (X,))
+    else:
+        listed = isinstance(widths, Iterable) and not isinstance(widths, str)
+        widths = [check_integer("width in views", width, 1) for width in widths] if listed else []
+        if sum(widths) != X.shape[1]:
+            raise ValueError(
+                f"views={widths}; expected widths that add up to the {X.shape[1]} columns of X"
+            )
+        ends = np.cumsum(widths)
+        parts = tuple(X[:, end - width : end] for end, width in zip(ends, widths, strict=True))
+        views = Views(tuple(f"view{v}" for v in range(len(parts))), parts)
+    return _with_absent(views, present)
+
+
+def _n_dims(table: Any) -> int:
+    if hasattr(table, "shape"):
+        return len(table.shape)
+    if isinstance(table, list | tuple):
+        return 1 + (_n_dims(table[0]) if table else 0)
+    return 0
+
+
+def as_matrix(table: Any, name: str) -> Matrix:
+    if hasattr(table, "obs_names"):
+        raise ValueError(
+            f"view '{name}' is a {type(table).__name__}; expected its matrix, or manyview.cluster, "
+            "which takes it as it is"
+        )
+    if isinstance(table, str | os.PathLike):
+        raise ValueError(
+            f"view '{name}' is a path; expected a table, as manyview.readers.read_views makes of "
+            "it, or a Dask client, whose workers read Parquet files"
+        )
+    dims = _n_dims(table)
+    if dims != 2:
+        raise ValueError(f"view '{name}' has {dims} dimension(s); expected a 2-D table")
+    if hasattr(table, "shape") and 0 in table.shape:
+        raise ValueError(f"view '{name}' is empty, its shape is {tuple(table.shape)}")
+    check_numbers(table, f"view '{name}'")
+    try:
+        matrix = check_array(
+            table, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"view '{name}' is not a table of numbers: {reason}") from error
+    if issparse(matrix):
+        matrix = _canonical(csr_array(matrix))
+    return matrix
+
+
+def _canonical(matrix: csr_array) -> csr_array:
+    """Sorted, without duplicates; a copy where that takes a change, for this is the user's."""
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def check_numbers(table: Any, label: str) -> None:
+    """Refuse what is no table, and what converts to numbers but is none: text, dates, masked
+    values."""
+    unknown = hasattr(table, "__array__") and not hasattr(table, "shape")
+    if (_n_dims(table) == 0 and not unknown) or _is_series(table):
+        raise ValueError(f"{label} is a {type(table).__name__}; expected a 2-D table of numbers")
+    check_sparse(table, label)
+    if np.ma.isMaskedArray(table) and np.ma.getmaskarray(table).any():
+        masked = int(np.ma.getmaskarray(table).sum())
+        raise ValueError(f"{label} has {masked} masked value(s); expected finite numbers")
+    columns = list(getattr(table, "columns", []))
+    if len(set(columns)) < len(columns):
+        again = next(name for name in columns if columns.count(name) > 1)
+        raise ValueError(
+            f"{label} has {columns.count(again)} columns named {again!r}; expected distinct names"
+        )
+    for kind in table.dtypes if columns else [getattr(table, "dtype", None)]:
+        text = str(kind)
+        if getattr(kind, "kind", "") in tuple("mMUS") or text.startswith(_NO_NUMBERS):
+            raise ValueError(f"{label} is not a table of numbers: it has values of type {text}")
+    for column in _object_columns(table):
+        words = [value for value in column if isinstance(value, str)]
+        if words:
+            raise ValueError(f"{label} is not a table of numbers: it has the text {words[0]!r}")
+
+
+def _object_columns(table: Any) -> Iterator[Any]:
+    """What may hold anything, text among it: an array of objects, or such columns of a frame."""
+    if isinstance(table, np.ndarray) and table.dtype == object:
+        yield table.ravel()
+    elif hasattr(table, "iloc"):
+        for number, kind in enumerate(table.dtypes):
+            if getattr(kind, "kind", "") == "O":
+                yield table.iloc[:, number]
+
+
+def _with_absent(views: Views, present: Any) -> Views:
+    """The same views with what they lack: what `present` says, and dense rows of NaN."""
+    shape = (views.n_samples, len(views.names))
+    given = np.ones(shape, dtype=bool) if present is None else as_mask(present, shape)
+    found = given.copy()
+    matrices = []
+    for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
+        gaps = find_gaps(matrix, found[:, v])
+        check_holes(gaps, name)
+        found[:, v] &= ~gaps.empty
+        matrices.append(finite_everywhere(matrix, found[:, v]))
+    check_somewhere(found)
+    return replace(views, matrices=tuple(matrices), present=None if found.all() else found)
+
+
+def check_holes(gaps: Gaps, name: str, first: int = 0) -> None:
+    """Refuse what is not finite in rows, from `first` on, that the view has."""
+    if gaps.first_hole is not None:
+        row, column = gaps.first_hole
+        raise ValueError(
+            f"view '{name}' contains NaN or infinity in {gaps.n_holes} place(s), the first in "
+            f"row {first + row}, column {column}; expected finite numbers, or a row of nothing but "
+            "NaN for a sample that the view lacks"
+        )
+
+
+def check_somewhere(present: BoolArray) -> None:
+    """Refuse samples that no view has."""
+    nowhere = np.flatnonzero(~present.any(axis=1))
+    if len(nowhere):
+        listed = ", ".join(map(str, nowhere[:10])) + (", ..." if len(nowhere) > 10 else "")
+        raise ValueError(
+            f"{len(nowhere)} sample(s) are absent from all views: {listed}; expected every sample "
+            "in at least one view"
+        )
+
+
+def _check_same_rows(views: Views) -> None:
+    rows = [int(matrix.shape[0]) for matrix in views.matrices]
+    if len(set(rows)) > 1:
+        counts = ", ".join(f"'{name}' has {n}" for name, n in zip(views.names, rows, strict=True))
+        raise ValueError(f"views differ in their number of rows: {counts}; expected the same")

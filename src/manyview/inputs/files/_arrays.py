@@ -1,0 +1,178 @@
+"""NPY files, and NPZ files: zip archives of arrays, read by name and never unpacked."""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from scipy import sparse
+
+from manyview.inputs._align import Table
+from manyview.inputs.files._limits import Options, check_fits, readable, stored_matrix
+from manyview.inputs.files._variables import Variable, check_keys, tables_of
+
+_NPY_ERRORS = (
+    ValueError,
+    TypeError,
+    KeyError,
+    EOFError,
+    OSError,
+    OverflowError,
+    SyntaxError,  # the header of an array is parsed as Python
+    RecursionError,
+    tokenize.TokenError,
+    struct.error,
+)
+_ZIP_ERRORS = (
+    *_NPY_ERRORS,
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,  # a version of zip to come
+    RuntimeError,  # an encrypted archive
+)
+_HEADER = 2**16  # bytes; NumPy believes no longer ones either
+_NPY = ".npy"
+_SPARSE_PARTS = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords", "offsets")
+
+
+def read_npy(path: Path, key: str | None, options: Options) -> list[Table]:
+    with path.open("rb") as stream:
+        is_archive = stream.read(4) == b"PK\x03\x04"
+    if is_archive:
+        raise ValueError(f"{path} is an archive of arrays; expected one, or the extension .npz")
+    with readable(path, "NPY", *_NPY_ERRORS), _old_headers():
+        # A map compares the header with the file's length before it takes memory.
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+    matrix = stored_matrix(mapped, str(path), transpose=options.transpose)
+    if np.may_share_memory(matrix, mapped):
+        check_fits(path, mapped.nbytes, f"shape {mapped.shape}")
+        matrix = np.array(mapped)  # the file may change or go while we compute
+    return [Table("", matrix, None, None)]
+
+
+def read_npz(path: Path, key: str | None, options: Options) -> list[Table]:
+    with path.open("rb") as stream, readable(path, "NPZ", *_ZIP_ERRORS):
+        if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
+            archive = None
+        else:
+            archive = zipfile.ZipFile(path)
+    if archive is None:
+        raise ValueError(f"{path} is a single array; expected an archive, or name it .npy")
+    with archive:
+        members = _members(path, archive)
+        if {"format", "shape", "data"} <= members.keys() and key is None:
+            return [_sparse_table(path, archive, members, options)]
+        asked = [name for name in (key, options.id_column) if name is not None]
+        check_keys(path, asked, list(members))
+        wanted = list(members) if key is None else [name for name in members if name in asked]
+        arrays = _arrays(path, archive, members, wanted)
+    return tables_of(path, [Variable(name, name, arrays[name]) for name in wanted], key, options)
+
+
+def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
+    names = [entry.filename.removesuffix(_NPY) for entry in entries]
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise ValueError(f"{path} has two arrays named {twice[0]!r}; expected distinct names")
+    return dict(zip(names, entries, strict=True))
+
+
+def _arrays(
+    path: Path,
+    archive: zipfile.ZipFile,
+    members: dict[str, zipfile.ZipInfo],
+    wanted: Sequence[str],
+) -> dict[str, Any]:
+    """Arrays by name, if all of them fit into memory."""
+    sizes = {name: _declared(path, archive, name, members[name]) for name in wanted}
+    total = sum(sizes.values())
+    check_fits(path, total, f"{len(sizes)} arrays" if len(sizes) > 1 else f"array {wanted[0]!r}")
+    arrays = {}
+    for name in wanted:
+        with (
+            readable(path, "NPZ", *_ZIP_ERRORS),
+            archive.open(members[name]) as stream,
+            _old_headers(),
+        ):
+            arrays[name] = npy.read_array(stream, allow_pickle=False)
+    return arrays
+
+
+def _declared(path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> int:
+    """Bytes of an array by its header, which is believed only where the archive agrees."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # NumPy writes no others, and zipfile unfolds those without a limit.
+        raise ValueError(f"{path}: {name!r} is compressed in an unusual way; expected deflate")
+    with readable(path, "NPZ", *_ZIP_ERRORS):
+        with archive.open(entry) as stream:
+            head = io.BytesIO(stream.read(_HEADER))
+        shape, dtype = _header(head)
+    if dtype.hasobject:
+        raise ValueError(f"{path}: array {name!r} holds Python objects; expected numbers")
+    n = int(math.prod(shape))
+    declared = n * dtype.itemsize
+    if declared + head.tell() > entry.file_size or n > entry.file_size:
+        raise ValueError(
+            f"{path}: not a readable NPZ file, damaged or cut short (array {name!r} of shape "
+            f"{shape} and type {dtype} in {entry.file_size} bytes)"
+        )
+    return declared
+
+
+def _header(stream: io.BytesIO) -> tuple[Any, np.dtype[Any]]:
+    """Shape and type of an array in .npy format; the stream is at its numbers then."""
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    with _old_headers():
+        shape, _, dtype = read(stream)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"shape {shape}")
+    return shape, dtype
+
+
+@contextmanager
+def _old_headers() -> Iterator[None]:
+    """Headers that Python 2 wrote are read, and are nothing that users could do something about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _sparse_table(
+    path: Path, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], options: Options
+) -> Table:
+    """What scipy.sparse.save_npz wrote."""
+    parts = [name for name in _SPARSE_PARTS if name in members]
+    arrays = _arrays(path, archive, members, parts)
+    with readable(path, "NPZ", *_ZIP_ERRORS):
+        matrix = _sparse(arrays)
+    return Table("", stored_matrix(matrix, str(path), transpose=options.transpose), None, None)
+
+
+def _sparse(arrays: dict[str, Any]) -> Any:
+    form = arrays["format"].item()
+    form = form.decode("ascii") if isinstance(form, bytes) else str(form)
+    shape = tuple(int(n) for n in arrays["shape"])
+    data = arrays["data"]
+    if form in ("csr", "csc", "bsr"):
+        made = getattr(sparse, f"{form}_array")
+        return made((data, arrays["indices"], arrays["indptr"]), shape=shape)
+    if form == "coo":
+        places = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
+        return sparse.coo_array((data, tuple(places)), shape=shape)
+    if form == "dia":
+        return sparse.dia_array((data, arrays["offsets"]), shape=shape)
+    raise ValueError(f"sparse matrices in format {form!r} are not known")

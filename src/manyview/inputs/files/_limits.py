@@ -1,0 +1,100 @@
+"""What the readers share: what was asked for, and how trouble is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from manyview._typing import Matrix
+from manyview.inputs._sparse import check_sparse
+from manyview.runtime import _memory as memory
+
+#: Bytes that the name of a row or column takes, about.
+NAME_BYTES = 64
+#: Bytes at most that deflate makes of one.
+UNFOLDING = 1032
+_SMALL = 2**20  # bytes that nobody has to ask for
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked of all files."""
+
+    id_column: str | None = None
+    drop_non_numeric: bool = False
+    transpose: bool = False
+
+
+@contextmanager
+def readable(path: Path, kind: str, *errors: type[Exception]) -> Iterator[None]:
+    """Turn what a library raises on a damaged file into one line that names the file."""
+    try:
+        yield
+    except MemoryError as error:
+        # A damaged header may ask for any amount, so this can be either.
+        raise ValueError(f"{path}: {kind} file needs more memory than there is") from error
+    except errors as error:
+        damaged(path, kind, error)
+
+
+def check_fits(label: object, n_bytes: int, what: str) -> None:
+    """Refuse what would need more memory than there is, before it is taken.
+
+    A file of a few bytes may declare or unfold into any amount.
+    """
+    left = memory.available() if n_bytes > _SMALL else None
+    if left is not None and n_bytes > left:
+        raise ValueError(
+            f"{label}: {what} would take {_megabytes(n_bytes)} MB of memory; expected at most the "
+            f"{_megabytes(left)} MB available"
+        )
+
+
+def _megabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.0f}" if n_bytes < 1e15 else f"{n_bytes / 1e6:.0e}"
+
+
+def damaged(path: Path, kind: str, error: Exception) -> NoReturn:
+    lines = str(error).splitlines() or [type(error).__name__]
+    message = f"{path}: not a readable {kind} file, damaged or cut short ({lines[0]})"
+    raise ValueError(message) from error
+
+
+def stored_matrix(value: Any, label: str, *, transpose: bool = False) -> Matrix:
+    """A 2-D array that a file holds, of any numeric type, as float64, rows contiguous."""
+    dtype = value.dtype
+    if dtype.kind not in "buif":
+        raise ValueError(f"{label} holds values of type {dtype}; expected real numbers")
+    if value.ndim != 2 or 0 in value.shape:
+        raise ValueError(f"{label} has shape {tuple(value.shape)}; expected rows and columns")
+    # Rows and columns get names, whether anything is in them or not.
+    check_fits(label, sum(value.shape) * NAME_BYTES, f"shape {tuple(map(int, value.shape))}")
+    if issparse(value):
+        return _as_csr(value, label, transpose)
+    if dtype != np.float64:
+        check_fits(label, 8 * value.size, f"shape {tuple(value.shape)}")
+    with np.errstate(over="ignore"):  # longer floats may become infinite, which is found later
+        return np.ascontiguousarray(value.T if transpose else value, dtype=np.float64)
+
+
+def _as_csr(value: Any, label: str, transpose: bool) -> csr_array:
+    check_sparse(value, label)
+    matrix = csr_array(value.T if transpose else value, dtype=np.float64)
+    matrix.sum_duplicates()
+    return matrix
+
+
+def plain_ids(ids: Sequence[str]) -> tuple[str, ...]:
+    """Ids as text, where a column of whole numbers may have been written as 1.0, 2.0, ..."""
+    ids = [sample.strip() for sample in ids]
+    if any("." in sample for sample in ids) and all(_WHOLE.fullmatch(sample) for sample in ids):
+        return tuple(sample.partition(".")[0] for sample in ids)
+    return tuple(ids)

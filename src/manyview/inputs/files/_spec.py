@@ -1,0 +1,163 @@
+"""What an argument of the user means, which reader it is for, and what its tables are called."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TypeAlias
+
+from manyview.inputs._align import Table, few
+from manyview.inputs.files._limits import Options
+
+Reader: TypeAlias = Callable[[Path, str | None, Options], list[Table]]
+
+# The function of one of our modules that reads what ends like this. They are imported when needed:
+# nobody should wait for pyarrow to read an NPY file.
+_READERS = {
+    ".csv": ("_csv", "read_text"),
+    ".tsv": ("_csv", "read_text"),
+    ".tab": ("_csv", "read_text"),
+    ".txt": ("_csv", "read_text"),
+    ".parquet": ("_parquet", "read_parquet"),
+    ".pq": ("_parquet", "read_parquet"),
+    ".npy": ("_arrays", "read_npy"),
+    ".npz": ("_arrays", "read_npz"),
+    ".mat": ("_mat", "read_mat"),
+    ".mtx": ("_matrix_market", "read_mtx"),
+    ".h5ad": ("_anndata", "read_h5ad"),
+    ".h5mu": ("_anndata", "read_h5mu"),
+}
+_ZIPPED = (".csv", ".tsv", ".tab", ".txt", ".mtx")
+_KEYED = (".npz", ".mat", ".h5ad", ".h5mu")
+TURNABLE = (".npy", ".npz", ".mat", ".mtx")
+
+EXTENSIONS = (*_READERS, *(f"{extension}.gz" for extension in _ZIPPED))
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One argument of the user: [NAME=]PATH[:KEY]."""
+
+    name: str | None
+    path: Path
+    key: str | None
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """A table and what it may be called, short names first."""
+
+    table: Table
+    names: tuple[str, ...]
+    path: Path
+
+
+def read_spec(spec: Spec, extension: str, options: Options) -> list[NamedTable]:
+    if spec.key is not None and extension not in _KEYED:
+        raise ValueError(
+            f"{spec.path} holds one table, but key {spec.key!r} was asked for; expected no ':KEY'"
+        )
+    check_readable(spec.path)
+    module, function = _READERS[extension]
+    reader: Reader = getattr(import_module(f"manyview.inputs.files.{module}"), function)
+    tables = reader(spec.path, spec.key, options)
+    single = len(tables) == 1
+    return [NamedTable(table, names_of(spec, table.name, single), spec.path) for table in tables]
+
+
+def parse(spec: str) -> Spec:
+    """The first way to read the argument under which there is such a file."""
+    if not spec:
+        raise ValueError("got an empty path; expected PATH, NAME=PATH or PATH:KEY")
+    ways = ways_of(spec)
+    for way in ways:
+        if way.path.is_file():
+            if way.name == "":
+                raise ValueError(f"{spec!r} has an empty view name; expected NAME=PATH")
+            return way
+    for way in ways:
+        if way.path.is_dir():
+            raise IsADirectoryError(f"{way.path} is a folder; expected a file")
+        if way.path.exists():
+            raise ValueError(f"{way.path} is no regular file; expected a file")
+    likely = next((way for way in reversed(ways) if _known(way.path)), ways[-1])
+    raise FileNotFoundError(f"{likely.path}: no such file")
+
+
+def ways_of(spec: str) -> list[Spec]:
+    """What the argument may mean; what is all path comes first, so that odd names work."""
+    ways = [Spec(None, Path(spec), None), *_keyed(None, spec)]
+    name, equals, rest = spec.partition("=")
+    if equals and rest:
+        ways += [Spec(name.strip(), Path(rest), None), *_keyed(name.strip(), rest)]
+    return ways
+
+
+def _keyed(name: str | None, rest: str) -> list[Spec]:
+    path, colon, key = rest.rpartition(":")
+    return [Spec(name, Path(path), key)] if colon and path and key else []
+
+
+def _split_name(path: Path) -> tuple[str, str]:
+    """A file's name without and with its extension; '.csv.gz' counts as '.csv'."""
+    stem, extension = os.path.splitext(path.name)
+    if extension.lower() == ".gz":
+        inner, extension = os.path.splitext(stem)
+        return (inner, extension.lower()) if extension.lower() in _ZIPPED else (stem, ".gz")
+    return stem, extension.lower()
+
+
+def _known(path: Path) -> bool:
+    return _split_name(path)[1] in _READERS
+
+
+def extension_of(path: Path) -> str:
+    extension = _split_name(path)[1]
+    if extension not in _READERS:
+        known = ", ".join(EXTENSIONS)
+        raise ValueError(f"{path} ends in {extension or 'nothing'!r}; expected one of {known}")
+    return extension
+
+
+def check_readable(path: Path) -> None:
+    try:
+        with path.open("rb") as stream:
+            empty = not stream.read(1)
+    except OSError as error:
+        raise OSError(f"{path}: cannot be read ({error.strerror})") from error
+    if empty:
+        raise ValueError(f"{path} is an empty file; expected a table")
+
+
+def names_of(spec: Spec, key: str, single: bool) -> tuple[str, ...]:
+    """What a table may be called. What the user chose has no alternative."""
+    stem = _split_name(spec.path)[0]
+    folder = spec.path.resolve().parent.name
+    if spec.name is not None:
+        return (spec.name,) if single else (f"{spec.name}.{key}",)
+    if spec.key is None and single:
+        return (stem, f"{folder}.{stem}")
+    return (key, f"{stem}.{key}", f"{folder}.{stem}.{key}")
+
+
+def with_names(named: Sequence[NamedTable]) -> list[Table]:
+    """Name every table as shortly as tells it apart from the others."""
+    longest = max(len(item.names) for item in named)
+    levels = [0] * len(named)
+    for _ in range(longest):
+        names = [item.names[level] for item, level in zip(named, levels, strict=True)]
+        counts = Counter(names)
+        if len(counts) == len(names):
+            return [replace(item.table, name=name) for item, name in zip(named, names, strict=True)]
+        for i, item in enumerate(named):
+            if counts[names[i]] > 1:
+                levels[i] = min(levels[i] + 1, len(item.names) - 1)
+    clash = next(name for name in names if counts[name] > 1)
+    paths = [str(item.path) for item, name in zip(named, names, strict=True) if name == clash]
+    raise ValueError(
+        f"{few(paths)} would all be view {clash!r}; expected distinct names, given as NAME=PATH"
+    )

@@ -1,0 +1,180 @@
+"""What is kept of a clustering to say where new samples belong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._typing import FloatArray, IntArray
+from manyview.graphs._knn import nearest_known
+from manyview.inputs._align import AlignedTables
+from manyview.inputs._containers import tables_of
+from manyview.inputs._scaling import joint_rows
+from manyview.inputs._views import Views, views_from_tables
+from manyview.predict._training_views import KnownView, match_views
+from manyview.predict._voting import closeness, vote_shares
+
+# Where no other view agrees with any neighbour, they still are the nearest.
+_LEAST_TRUST = 1e-3
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Clusters of new samples.
+
+    Attributes
+    ----------
+    labels : array of shape (n_samples,)
+    shares : array of shape (n_samples, n_clusters)
+        The share of the neighbours' votes for every cluster.
+    ids : tuple of str, optional
+        The samples, where they came with names.
+    """
+
+    labels: IntArray
+    shares: FloatArray
+    ids: tuple[str, ...] | None = None
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The share of the votes for the cluster that was chosen, from 0 to 1."""
+        return np.asarray(self.shares.max(axis=1))
+
+
+@dataclass(frozen=True)
+class ClusterModel:
+    """Samples that were clustered, by whose labels new ones are labelled.
+
+    Attributes
+    ----------
+    views : tuple of KnownView
+    labels : array of shape (n_samples,)
+    n_neighbors : int
+    normalize : str or None
+    neighbor_search : str
+    seed : int
+    about : dict
+        Method, parameters and version that made it: for people.
+    """
+
+    views: tuple[KnownView, ...]
+    labels: IntArray
+    n_neighbors: int
+    normalize: str | None
+    neighbor_search: str
+    seed: int
+    about: Mapping[str, Any]
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.labels.max()) + 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(view.name for view in self.views)
+
+    def predict(self, data: Any, present: Any = None) -> Prediction:
+        """Put new samples into the clusters that their nearest known samples are in.
+
+        Parameters
+        ----------
+        data : dict of tables by the names of the views, list of all views in their order, MuData,
+            AnnData or AlignedTables
+            Views left out, rows of NaN, and what `present` says is absent have no vote. Columns
+            with names may be in any order.
+        present : boolean array of shape (n_samples, n_views), optional
+            False where a view lacks a sample.
+        """
+        new, ids = self.read(data, present)
+        return replace(self.predict_views(new), ids=ids)
+
+    def read(self, data: Any, present: Any = None) -> tuple[Views, tuple[str, ...] | None]:
+        """New samples in the views of the model, and their ids if they have any."""
+        if isinstance(data, AlignedTables) or hasattr(data, "obs_names"):
+            mod = getattr(data, "mod", None)
+            chosen = self.names if mod is None else [name for name in self.names if name in mod]
+            tables = data if isinstance(data, AlignedTables) else tables_of(data, chosen)
+            self._check_names(tables.views)
+            ids = tables.ids if tables.has_ids else None
+            return match_views(self.views, views_from_tables(tables, present)), ids
+        given = getattr(data, "views", data)
+        if isinstance(given, Mapping):
+            self._check_names(given)
+        elif len(given) != len(self.views):
+            raise ValueError(
+                f"got {len(given)} view(s); expected {len(self.views)} ({', '.join(self.names)}), "
+                "or a dict of some of them"
+            )
+        else:
+            given = dict(zip(self.names, given, strict=True))
+        return match_views(self.views, views_from_tables(given, present)), None
+
+    def _check_names(self, views: Mapping[Any, Any]) -> None:
+        foreign = [str(name) for name in views if str(name) not in self.names]
+        if foreign:
+            raise ValueError(
+                f"view '{foreign[0]}'; expected some of {', '.join(self.names)} (on the command "
+                "line NAME=FILE names a view)"
+            )
+
+    def predict_views(self, new: Views) -> Prediction:
+        """The same for views that were matched already."""
+        shares = vote_shares(self._votes(new), self.labels, self.n_clusters, self._weights)
+        return Prediction(np.asarray(shares.argmax(axis=1)), shares)
+
+    def mean_of_voters(self, new: Views, values: FloatArray) -> FloatArray:
+        """For every new sample the mean of the known samples' values, by their votes."""
+        total, votes = np.zeros((new.n_samples, values.shape[1])), np.zeros((new.n_samples, 1))
+        for graph, weight in zip(self._votes(new), self._weights, strict=True):
+            total += weight * (graph @ values)
+            votes += weight * graph.sum(axis=1)[:, None]
+        return np.divide(total, votes, out=total, where=votes > 0)
+
+    @property
+    def _weights(self) -> FloatArray:
+        return np.array([view.weight for view in self.views])
+
+    def _votes(self, new: Views) -> list[csr_array]:
+        """(new samples, known samples) of every view: how much each is for the other's cluster."""
+        return [self._votes_in(view, new, v) for v, view in enumerate(self.views)]
+
+    def _votes_in(self, view: KnownView, new: Views, v: int) -> csr_array:
+        n, own = len(self.labels), new.samples_of(v)
+        matrix = new.matrices[v] if own is None else new.matrices[v][own]
+        if matrix.shape[0] == 0:
+            return csr_array((new.n_samples, n))
+        n_known = view.matrix.shape[0]
+        rows = joint_rows(view.matrix, matrix, view.name, self.normalize)
+        m = min(self.n_neighbors + 1, n_known)
+        columns, distances = nearest_known(rows, n_known, m, self.neighbor_search, self.seed)
+        weights = np.ones((len(columns), 1))
+        if m > 1:
+            columns, weights = columns[:, :-1], closeness(distances)
+        # A sample that equals the new one needs no other view's word for it.
+        same = distances[:, : columns.shape[1]] == 0
+        weights *= np.where(same, 1.0, np.maximum(view.trust[columns], _LEAST_TRUST))
+        return _vote_matrix(columns, weights, view.samples, own, (new.n_samples, n))
+
+
+def _vote_matrix(
+    columns: IntArray,
+    weights: FloatArray,
+    samples: IntArray | None,
+    own: IntArray | None,
+    shape: tuple[int, int],
+) -> csr_array:
+    """Neighbours and weights of some rows as a matrix over all new and all known samples."""
+    k = columns.shape[1]
+    lengths = np.zeros(shape[0] + 1, dtype=np.int64)
+    lengths[1:] = k
+    if own is not None:
+        lengths[1:] = 0
+        lengths[own + 1] = k
+    known = columns if samples is None else samples[columns]
+    votes = csr_array((weights.ravel(), known.ravel(), np.cumsum(lengths)), shape=shape)
+    votes.eliminate_zeros()
+    return votes

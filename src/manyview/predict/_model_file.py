@@ -1,0 +1,173 @@
+"""Model files: archives of arrays and JSON, described in docs/model-files.md."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._typing import IntArray, Matrix
+from manyview.inputs._sparse import check_sparse
+from manyview.predict._model import ClusterModel
+from manyview.predict._training_views import KnownView
+from manyview.runtime._archive import DAMAGE, Archive, archive_bytes, read_archive
+from manyview.runtime._atomic_write import write_whole
+
+#: Raised whenever older programs could not read what newer ones write.
+FORMAT_VERSION = 1
+_FORMAT = "manyview model"
+_MANIFEST = "model.json"
+
+
+class LaterFormatError(ValueError):
+    """A whole model file, but of a format to come."""
+
+
+def save_model(model: ClusterModel, path: str | Path) -> None:
+    """Write a model file, whole or not at all."""
+    write_whole(Path(path), model_bytes(model))
+
+
+def model_bytes(model: ClusterModel) -> bytes:
+    """The content of a model file."""
+    arrays: dict[str, Any] = {"labels": model.labels}
+    views = []
+    for v, view in enumerate(model.views):
+        arrays |= {f"view{v}/{name}": array for name, array in _parts(view).items()}
+        views.append(
+            {
+                "name": view.name,
+                "sparse": isinstance(view.matrix, csr_array),
+                "shape": list(view.matrix.shape),
+                "complete": view.samples is None,
+                "weight": view.weight,
+                "features": None if view.features is None else list(view.features),
+            }
+        )
+    manifest = {
+        "format": _FORMAT,
+        "version": FORMAT_VERSION,
+        "about": dict(model.about),
+        "n_samples": len(model.labels),
+        "n_clusters": model.n_clusters,
+        "n_neighbors": model.n_neighbors,
+        "normalize": model.normalize,
+        "neighbor_search": model.neighbor_search,
+        "seed": model.seed,
+        "views": views,
+    }
+    return archive_bytes(_MANIFEST, manifest, arrays)
+
+
+def load_model(path: str | Path) -> ClusterModel:
+    """Read a model file; ValueError where it is not one, or not as it was written."""
+    path = Path(path)
+    try:
+        archive = read_archive(path, _MANIFEST)
+        _check_manifest(archive.manifest)
+        return _model(archive)
+    except LaterFormatError as error:
+        raise ValueError(f"{path} {error}") from error
+    except DAMAGE as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(
+            f"{path} is no whole manyview model file: {reason}; expected one that manyview wrote"
+        ) from error
+
+
+def _parts(view: KnownView) -> dict[str, Any]:
+    parts: dict[str, Any] = {"trust": view.trust}
+    if view.samples is not None:
+        parts["samples"] = view.samples
+    if isinstance(view.matrix, csr_array):
+        matrix = view.matrix
+        return parts | {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+    return parts | {"matrix": view.matrix}
+
+
+def _check_manifest(manifest: Any) -> None:
+    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
+        raise ValueError(f"{_MANIFEST} does not say '{_FORMAT}'")
+    version = manifest.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ValueError(f"its version is {version!r}")
+    if version > FORMAT_VERSION:
+        raise LaterFormatError(
+            f"is a model file of format {version}; expected up to {FORMAT_VERSION}, which is what "
+            "this version of manyview reads"
+        )
+
+
+def _model(archive: Archive) -> ClusterModel:
+    manifest = archive.manifest
+    n, n_clusters = int(manifest["n_samples"]), int(manifest["n_clusters"])
+    labels = archive.array("labels", "i", (n,))
+    if n < 1 or labels.min() != 0 or labels.max() != n_clusters - 1:
+        raise ValueError(f"labels are not 0 to {n_clusters - 1}")
+    views = [_view(entry, v, n, archive) for v, entry in enumerate(manifest["views"])]
+    normalize, search = manifest["normalize"], manifest["neighbor_search"]
+    if normalize not in ("auto", "zscore", "unit", None):
+        raise ValueError(f"normalize is {normalize!r}")
+    if search not in ("auto", "exact", "approximate"):
+        raise ValueError(f"neighbor_search is {search!r}")
+    if not views or int(manifest["n_neighbors"]) < 1 or int(manifest["seed"]) < 0:
+        raise ValueError("it has no views, no neighbours or no seed")
+    if len({view.name for view in views}) < len(views) or not any(view.weight for view in views):
+        raise ValueError("its views have the same names, or no weights")
+    return ClusterModel(
+        views=tuple(views),
+        labels=labels.astype(np.intp),
+        n_neighbors=int(manifest["n_neighbors"]),
+        normalize=normalize,
+        neighbor_search=search,
+        seed=int(manifest["seed"]),
+        about=dict(manifest["about"]),
+    )
+
+
+def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> KnownView:
+    own, width = (int(length) for length in entry["shape"])
+    prefix = f"view{v}"
+    samples = None if entry["complete"] else archive.array(f"{prefix}/samples", "i", (own,))
+    if (samples is None and own != n) or own < 1 or width < 1:
+        raise ValueError(f"view {v} has {own} samples of {n} in {width} columns")
+    if samples is not None:
+        _check_ascending(samples, n, f"the samples of view {v}")
+    features = entry["features"]
+    if features is not None and len(features) != width:
+        raise ValueError(f"view {v} has {len(features)} names for {width} columns")
+    weight, trust = float(entry["weight"]), archive.array(f"{prefix}/trust", "f", (own,))
+    if not (math.isfinite(weight) and weight >= 0 and ((trust >= 0) & (trust <= 1)).all()):
+        raise ValueError(f"weight or trust of view {v} is out of range")
+    return KnownView(
+        name=str(entry["name"]),
+        matrix=_matrix(archive, prefix, (own, width), sparse=bool(entry["sparse"])),
+        samples=samples,
+        weight=weight,
+        trust=trust,
+        features=None if features is None else tuple(map(str, features)),
+    )
+
+
+def _matrix(archive: Archive, prefix: str, shape: tuple[int, int], *, sparse: bool) -> Matrix:
+    if sparse:
+        indptr = archive.array(f"{prefix}/indptr", "i", (shape[0] + 1,))
+        nnz = int(indptr[-1])
+        data = archive.array(f"{prefix}/data", "f", (nnz,))
+        indices = archive.array(f"{prefix}/indices", "i", (nnz,))
+        matrix = csr_array((data, indices, indptr), shape=shape)
+        check_sparse(matrix, prefix)
+        values = data
+    else:
+        matrix = values = archive.array(f"{prefix}/matrix", "f", shape)
+    if not np.isfinite(values).all():
+        raise ValueError(f"the features in {prefix} are not finite")
+    return matrix
+
+
+def _check_ascending(numbers: IntArray, n: int, what: str) -> None:
+    if (np.diff(numbers) <= 0).any() or numbers[0] < 0 or numbers[-1] >= n:
+        raise ValueError(f"{what} are not ascending numbers below {n}")

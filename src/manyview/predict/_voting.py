@@ -1,0 +1,77 @@
+"""Which cluster a sample's neighbours are in: for new samples, and for how sure a label is.
+
+In every view a sample's neighbours vote for their clusters. A vote counts by how close the
+neighbour is, by the weight of the view, and by how much of the neighbour's own edges in that view
+the other views agree with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._typing import FloatArray, IntArray
+from manyview.graphs._knn import TIE
+
+
+def vote_shares(
+    votes: Sequence[csr_array], labels: IntArray, n_clusters: int, weights: FloatArray
+) -> FloatArray:
+    """The share of the votes that every cluster gets.
+
+    Parameters
+    ----------
+    votes : a matrix for every view, a row a voted-on sample and a column a voter
+    labels : array of shape (n_voters,)
+    weights : array of shape (n_views,)
+
+    Returns
+    -------
+    array of shape (n_samples, n_clusters)
+        Rows sum to 1, or to 0 where nobody votes.
+    """
+    n = len(labels)
+    clusters = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
+    totals = np.zeros((votes[0].shape[0], n_clusters))
+    for own, weight in zip(votes, weights, strict=True):
+        totals += weight * (own @ clusters).toarray()
+    sums = totals.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(totals, sums, out=totals, where=sums > 0))
+
+
+def own_shares(
+    graphs: Sequence[csr_array],
+    labels: IntArray,
+    weights: FloatArray,
+    trust: FloatArray,
+    first: int = 0,
+) -> FloatArray:
+    """The share of the votes for the cluster that each sample is in; NaN where nobody votes.
+
+    As `vote_shares` of the views' own graphs, or some rows of them from `first` on, without a
+    number for every other cluster; `trust` (n_samples, n_views) is how much each voter counts.
+    """
+    n = graphs[0].shape[0]
+    total, agreed = np.zeros(n), np.zeros(n)
+    for graph, weight, own in zip(graphs, weights / weights.sum(), trust.T, strict=True):
+        rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+        votes = weight * graph.data * own[graph.indices]
+        same = labels[first + rows] == labels[graph.indices]
+        total += np.bincount(rows, votes, minlength=n)
+        agreed += np.bincount(rows[same], votes[same], minlength=n)
+    return np.asarray(np.divide(agreed, total, out=np.full(n, np.nan), where=total > 0))
+
+
+def closeness(sq_distances: FloatArray) -> FloatArray:
+    """Weights of the first k of k + 1 nearest neighbours, rows summing to 1.
+
+    In proportion to how much closer each is than the last, as in the views' graphs; equal where
+    all are equally far, for a sample that has to be put somewhere.
+    """
+    boundary = sq_distances[:, -1:]
+    gain = boundary - sq_distances[:, :-1]
+    gain[gain <= TIE * boundary] = 0.0
+    gain[~gain.any(axis=1)] = 1.0
+    return np.asarray(gain / gain.sum(axis=1, keepdims=True))

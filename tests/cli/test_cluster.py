@@ -1,0 +1,285 @@
+"""`manyview cluster` and `manyview predict`, from files to files."""
+
+import csv
+import json
+import os
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manyview import cli, cluster, datasets, load_model
+from manyview.metrics import clustering_accuracy
+from manyview.runtime._atomic_write import write_all
+from tests.cli.test_cli import run
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return datasets.make_blob_views(90, 3, separation=8.0, random_state=0)
+
+
+@pytest.fixture
+def files(blobs, tmp_path, monkeypatch):
+    """Three tables, in different orders, each lacking some samples, two formats."""
+    rng = np.random.default_rng(0)
+    monkeypatch.chdir(tmp_path)
+    for name, view in blobs.views.items():
+        kept = rng.permutation(90)[:80]
+        frame = pd.DataFrame(view[kept]).add_prefix("f")
+        frame.insert(2, "name", [f"s{i}" for i in kept])
+        if name == "view1":
+            frame.to_parquet("view1.parquet", index=False)
+        else:
+            frame.to_csv(f"{name}.csv", index=False)
+    return ["view0.csv", "view1.parquet", "third=view2.csv"]
+
+
+def labels_in(path):
+    with open(path, newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_from_files_to_labels(files, blobs, tmp_path, capsys):
+    words = ["cluster", *files, "--id", "name", "--clusters", "3", "--output", "out"]
+    assert cli.main([*words, "--save-model"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""  # no progress where it is not a terminal
+    assert "third" in shown.out
+    assert (tmp_path / "out" / "report.html").as_uri() in shown.out
+    written = {entry.name for entry in (tmp_path / "out").iterdir()}
+    assert written == {"labels.csv", "summary.json", "report.html", "model.zip"}
+    rows = labels_in("out/labels.csv")
+    assert list(rows[0]) == [
+        "id", "cluster", "confidence",
+        "disagreement_view0", "disagreement_view1", "disagreement_third",
+    ]  # fmt: skip
+    target = [blobs.target[int(row["id"][1:])] for row in rows]
+    assert clustering_accuracy(target, [int(row["cluster"]) for row in rows]) > 0.95
+    assert any(row["disagreement_view1"] == "" for row in rows)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["n_clusters"] == 3
+    assert [view["n_samples"] for view in summary["views"]] == [80, 80, 80]
+    assert summary["command"].startswith("manyview cluster view0.csv view1.parquet third=view2.csv")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "third=view2.csv --id name" in page
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(
+        ["out", "view0.csv", "view1.parquet", "view2.csv"]
+    )
+
+
+def test_the_command_in_the_report_does_it_again(files, tmp_path):
+    import shlex
+
+    cli.main(["cluster", *files, "--id", "name", "--clusters", "3", "--neighbors", "9",
+              "--seed", "7", "--output", "one two"])  # fmt: skip
+    summary = json.loads((tmp_path / "one two" / "summary.json").read_text())
+    first = (tmp_path / "one two" / "labels.csv").read_bytes()
+    program, *words = shlex.split(summary["command"])
+    assert program == "manyview"
+    assert cli.main([*words, "--force"]) == 0
+    assert (tmp_path / "one two" / "labels.csv").read_bytes() == first
+
+
+def test_it_is_the_library(blobs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("all.npz", **blobs.views)
+    assert cli.main(["cluster", "all.npz"]) == 0
+    rows = labels_in("manyview-clusters/labels.csv")
+    result = cluster(blobs.views)
+    assert [int(row["cluster"]) for row in rows] == result.labels.tolist()
+    assert [row["id"] for row in rows[:2]] == ["0", "1"]
+
+
+@pytest.mark.parametrize("method", ["cigmvc", "gbs", "average", "mgl"])
+def test_other_methods(method, blobs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("all.npz", **blobs.views)
+    assert cli.main(["cluster", "all.npz", "--clusters", "3", "--method", method]) == 0
+    columns = set(labels_in("manyview-clusters/labels.csv")[0])
+    assert ("disagreement_view0" in columns) == (method == "cigmvc")
+
+
+def test_predict(files, blobs, tmp_path, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    known = {row["id"]: row["cluster"] for row in labels_in("out/labels.csv")}
+    capsys.readouterr()
+    # The model knows views by name, and columns by name in any order; others are not looked at.
+    frame = pd.read_csv("view2.csv")
+    frame.insert(0, "extra", 1.0)
+    frame[frame.columns[::-1]].to_csv("new.csv", index=False)
+    assert cli.main(["predict", "out/model.zip", "third=new.csv", *words]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert list(rows[0]) == ["id", "cluster", "confidence"]
+    assert np.mean([row["cluster"] == known[row["id"]] for row in rows]) > 0.95
+    assert cli.main(["predict", "out/model.zip", *files, *words, "--output", "new/labels.csv"]) == 0
+    assert np.mean([r["cluster"] == known[r["id"]] for r in labels_in("new/labels.csv")]) > 0.99
+    assert load_model("out/model.zip").names == ("view0", "view1", "third")
+
+
+ERRORS = {
+    "no such file": (["nowhere.csv"], "nowhere.csv: no such file"),
+    "text column": (["view0.csv"], "'name'"),
+    "no such id": (["view0.csv", "--id", "who"], "who"),
+    "clusters": (["view0.csv", "--id", "name", "--clusters", "x"], "--clusters x; expected a"),
+    "no clusters": (["view0.csv", "--id", "name", "--clusters", "0"], "--clusters 0; expected"),
+    "many clusters": (["view0.csv", "--id", "name", "--clusters", "81"], "there are 80 samples"),
+    "neighbors": (["view0.csv", "--id", "name", "--neighbors", "79"], "n_neighbors=79"),
+    "seed": (["view0.csv", "--id", "name", "--seed", "-1"], "seed=-1; expected an integer"),
+    "same name": (["a=view0.csv", "a=view2.csv", "--id", "name"], "a"),
+    "method": (["view0.csv", "--method", "kmeans"], "invalid choice: 'kmeans'"),
+    "incomplete": (
+        ["view0.csv", "view2.csv", "--id", "name", "--method", "mgl", "--clusters", "3"],
+        "expected complete views for MGL",
+    ),
+    "no model": (["predict", "view0.csv", "view0.csv", "--id", "name"], "no whole manyview model"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_one_line_and_exit_code_2(case, files, tmp_path, capsys):
+    before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
+    words, message = ERRORS[case]
+    command = words if words[0] == "predict" else ["cluster", *words]
+    try:
+        code = cli.main(command)
+    except SystemExit as stop:  # argparse's own way
+        code = stop.code
+    shown = capsys.readouterr()
+    assert code == 2
+    last = shown.err.splitlines()[-1]
+    assert last.startswith("manyview")
+    assert message in last
+    assert "Traceback" not in shown.err
+    assert shown.err.count("\n") == 1
+    assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == before
+
+
+def test_where_outputs_go(files, tmp_path, capsys):
+    words = ["cluster", *files, "--id", "name", "--clusters", "3", "--output"]
+    outputs = ["labels.csv", "report.html", "summary.json"]
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert cli.main([*words, "link"]) == 0
+    assert sorted(entry.name for entry in (tmp_path / "real").iterdir()) == outputs
+    assert cli.main([*words, "a/b/c"]) == 0
+    assert sorted(entry.name for entry in (tmp_path / "a" / "b" / "c").iterdir()) == outputs
+    (tmp_path / "dangling").symlink_to("nowhere")
+    capsys.readouterr()
+    for place, named in (("dangling", "dangling"), ("view0.csv/sub", "view0.csv")):
+        assert cli.main([*words, place]) == 2
+        assert f"{named} is no folder; expected a folder" in capsys.readouterr().err
+
+
+def test_new_tables_in_which_a_view_is_empty(files, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    frame = pd.read_csv("view0.csv")
+    frame.loc[:, frame.columns != "name"] = np.nan
+    frame.to_csv("hollow.csv", index=False)
+    capsys.readouterr()
+    new = ["view0=hollow.csv", "third=view2.csv"]
+    assert cli.main(["predict", "out/model.zip", "third=view2.csv", *words]) == 0
+    expected = {row["id"]: row for row in csv.DictReader(capsys.readouterr().out.splitlines())}
+    shared = frame["name"].isin(list(expected))
+    frame[shared].to_csv("hollow.csv", index=False)
+    assert cli.main(["predict", "out/model.zip", *new, *words]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    rows = list(csv.DictReader(shown.out.splitlines()))
+    assert {row["id"]: row for row in rows} == expected
+
+
+def test_columns_without_names_are_told(files, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    frame = pd.read_csv("view0.csv").set_index("name")
+    frame.columns = range(frame.shape[1])
+    frame.to_csv("numbered.csv")
+    capsys.readouterr()
+    assert cli.main(["predict", "out/model.zip", "view0=numbered.csv", *words]) == 0
+    told = "manyview: warning: columns of view 'view0' have no names; they are taken in the order"
+    assert capsys.readouterr().err.startswith(told)
+
+
+def test_nothing_is_written_over(files, tmp_path, capsys):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "labels.csv").write_text("precious")
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    words = ["cluster", *files, "--id", "name", "--clusters", "3", "--output", "out"]
+    assert cli.main(words) == 2
+    assert "labels.csv exists already" in capsys.readouterr().err
+    assert (tmp_path / "out" / "labels.csv").read_text() == "precious"
+    assert cli.main([*words, "--force"]) == 0
+    assert {entry.name for entry in (tmp_path / "out").iterdir()} == {
+        "labels.csv", "summary.json", "report.html", "mine.txt",
+    }  # fmt: skip
+    assert cli.main(["cluster", *files, "--id", "name", "--output", "view0.csv"]) == 2
+    assert "view0.csv is no folder; expected a folder" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_found_before_the_work(files, tmp_path, capsys):
+    (tmp_path / "locked").mkdir(mode=0o555)
+    words = ["cluster", *files, "--id", "name", "--output", "locked/out"]
+    assert cli.main(words) == 2
+    assert "locked" in capsys.readouterr().err
+
+
+def test_warnings_are_lines(files, blobs, tmp_path, capsys):
+    frame = pd.read_csv("view0.csv")
+    frame.loc[:, frame.columns != "name"] = 1.0
+    frame.to_csv("flat.csv", index=False)
+    words = ["cluster", *files, "flat.csv", "--id", "name", "--clusters", "3", "--output", "out"]
+    assert cli.main(words) == 0
+    shown = capsys.readouterr().err
+    assert shown.startswith("manyview: warning: view 'flat' says nothing about any sample")
+    assert shown.count("\n") == 1
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert "view 'flat' says nothing" in summary["warnings"][0]
+
+
+def test_odd_names(blobs, tmp_path):
+    """As a process of its own, with names that a shell or a page could trip over."""
+    odd = "<script>alert(1)</script> [/b] $x$ ü"
+    np.save(tmp_path / "a b.npy", next(iter(blobs.views.values())))
+    done = run("cluster", f"{odd}=a b.npy", "--clusters", "3", "--output", "o", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    page = (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+    head = (tmp_path / "o" / "labels.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert head == f"id,cluster,confidence,disagreement_{odd}"
+
+
+def test_all_files_or_none(tmp_path, monkeypatch):
+    folder = tmp_path / "new"
+    write_all(folder, {"a": b"1", "b": b"2"})
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+    assert stat.S_IMODE((folder / "a").stat().st_mode) & 0o044
+    write_all(folder, {"a": b"3"})
+    assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == {"a": b"3", "b": b"2"}
+
+    class FullDiskError(OSError):
+        pass
+
+    real = os.fsync
+    calls = []
+
+    def full(handle):
+        calls.append(handle)
+        if len(calls) == 2:
+            raise FullDiskError("no space left")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FullDiskError):
+        write_all(folder, {"a": b"4", "b": b"5"})
+    calls.clear()
+    with pytest.raises(FullDiskError):
+        write_all(tmp_path / "other", {"a": b"4", "b": b"5"})
+    assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == {"a": b"3", "b": b"2"}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["new"]

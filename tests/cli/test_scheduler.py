@@ -1,0 +1,380 @@
+"""``manyview cluster --scheduler``, on clusters of processes."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from importlib import metadata
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manyview import cli, datasets
+from manyview.cli import _scheduler
+from tests.helpers.interruption import stop
+
+pytest.importorskip("distributed", reason="needs the extra 'dask'")
+pytest.importorskip("pyarrow", reason="needs the extra 'files'")
+
+import pyarrow.parquet
+from distributed import Client
+
+from manyview.distributed import _memory as memory
+from manyview.distributed import _sources as spread_files
+from tests.helpers.dask_clusters import cluster, let_go
+
+LIMIT = 120
+
+
+@pytest.fixture(scope="module")
+def address():
+    with cluster(3, processes=True) as client:
+        yield client.scheduler.address
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.make_blob_views(120, 3, widths=(8, 12), separation=8.0, random_state=0)
+
+
+def frame_of(view):
+    """Numbers of some kinds, what is no number, and names of the samples."""
+    frame = pd.DataFrame(view).add_prefix("f")
+    frame["whole"] = np.arange(len(view)) % 3
+    frame["single"] = (np.arange(len(view)) % 5).astype(np.float32)
+    frame["flag"] = np.arange(len(view)) % 2 == 0
+    frame.insert(1, "name", [f"s{i}" for i in range(len(view))])
+    return frame
+
+
+@pytest.fixture
+def files(data, folder):
+    """Two Parquet files of several row groups."""
+    for name, view in data.views.items():
+        frame_of(view).to_parquet(f"{name}.parquet", index=False, row_group_size=50)
+    return ["view0.parquet", "second=view1.parquet"]
+
+
+def cut(path, folder, n_parts):
+    """The same table as a folder of parts."""
+    frame = pd.read_parquet(path)
+    os.mkdir(folder)
+    for i, rows in enumerate(np.array_split(np.arange(len(frame)), n_parts)):
+        frame.iloc[rows].to_parquet(f"{folder}/part.{i}.parquet", index=False)
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+def run(*words, code=0):
+    assert cli.main(["cluster", *map(str, words), "--clusters", "3"]) == code
+
+
+def fails(capsys, *words):
+    """The one line that a command ends with, which leaves nothing behind."""
+    capsys.readouterr()
+    run(*words, "--output", "refused", code=2)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("manyview: error: ")
+    assert shown.err.count("\n") == 1
+    assert not os.path.exists("refused")
+    return shown.err
+
+
+def written(folder):
+    """The labels, and what the summary says, without what differs on a cluster."""
+    with open(f"{folder}/labels.csv", newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    confidence = [float(row.pop("confidence")) for row in rows]
+    with open(f"{folder}/summary.json", encoding="utf-8") as stream:
+        summary = json.load(stream)
+    for name in ("command", "seconds", "stage_seconds", "mean_confidence"):
+        del summary[name]
+    return rows, summary, confidence
+
+
+def assert_same(spread, local):
+    ours, theirs = written(spread), written(local)
+    assert ours[:2] == theirs[:2]
+    np.testing.assert_allclose(ours[2], theirs[2], rtol=1e-12)
+    assert sorted(os.listdir(spread)) == ["labels.csv", "summary.json"]
+
+
+def test_labels_of_the_local_command(files, address, capsys):
+    run(*files, "--id", "name", "--output", "local", "--save-model")
+    shutil.copytree("local", "spread")  # what an earlier run left goes
+    capsys.readouterr()
+    with watched_reading() as read:
+        run(*files, "--id", "name", "--output", "spread", "--force", "--scheduler", address)
+    assert read == [["name"], ["name"]]  # features are for the workers
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert "second" in shown.out
+    assert "Report: none, as the graphs that it shows stayed on the cluster" in shown.out
+    assert_same("spread", "local")
+    assert written("spread")[0][7]["id"] == "s7"
+    with open("spread/summary.json", encoding="utf-8") as stream:
+        command = json.load(stream)["command"]
+    assert command == (
+        "manyview cluster view0.parquet second=view1.parquet --id name --clusters 3 "
+        f"--method angular --neighbors auto --seed 0 --output spread --scheduler {address}"
+    )
+
+
+@contextmanager
+def watched_reading():
+    """The columns that are read of Parquet files in this process."""
+    read = []
+    iter_batches = pyarrow.parquet.ParquetFile.iter_batches
+
+    def watched(self, *args, columns=None, **options):
+        read.append(columns)
+        return iter_batches(self, *args, columns=columns, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pyarrow.parquet.ParquetFile, "iter_batches", watched)
+        yield read
+
+
+def test_folders_of_parts_and_other_formats(files, data, folder, address):
+    parts = cut("view0.parquet", folder / "parts", 11)
+    pd.read_parquet("view1.parquet").to_csv("view1.csv", index=False)
+    words = ["second=view1.csv", "--id", "name"]
+    run("first=view0.parquet", *words, "--output", "local")
+    run(f"first={parts}", *words, "--output", "spread", "--scheduler", address)
+    assert_same("spread", "local")
+
+
+def test_columns_are_chosen_as_in_the_local_command(files, address, capsys):
+    complaint = fails(capsys, *files, "--scheduler", address)
+    assert "1 column is not numeric ('name'), column 'name' is of type" in complaint
+    words = [*files, "--drop-non-numeric", "--method", "gbs"]
+    run(*words, "--output", "local")
+    run(*words, "--output", "spread", "--scheduler", address)
+    assert_same("spread", "local")
+    assert [row["id"] for row in written("spread")[0][:2]] == ["0", "1"]
+
+
+def test_rows_of_empty_cells(files, address):
+    frame = pd.read_parquet("view0.parquet")
+    frame["flag"] = frame["flag"].astype(float)
+    frame.loc[30:50, frame.columns != "name"] = np.nan
+    frame.to_parquet("view0.parquet", index=False, row_group_size=50)
+    run(*files, "--id", "name", "--output", "local")
+    run(*files, "--id", "name", "--output", "spread", "--scheduler", address)
+    assert_same("spread", "local")
+    assert written("spread")[1]["views"][0]["n_samples"] == 99
+
+
+@pytest.mark.parametrize("change", ["order", "other", "fewer"])
+def test_ids_must_be_the_same_in_the_same_order(files, address, capsys, change):
+    frame = pd.read_parquet("view1.parquet")
+    if change == "order":
+        frame = frame.iloc[::-1]
+    elif change == "other":
+        frame.loc[4, "name"] = "x"
+    else:
+        frame = frame.iloc[:-1]
+    frame.to_parquet("view1.parquet", index=False)
+    found = {
+        "order": "have ids 's0' and 's119' in row 1",
+        "other": "have ids 's4' and 'x' in row 5",
+        "fewer": "have 120 and 119 ids",
+    }
+    complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)
+    assert f"views 'view0' and 'second' {found[change]}; expected the same ids in" in complaint
+
+
+def test_what_does_not_go_together(files, capsys):
+    nobody = ["--scheduler", "tcp://127.0.0.1:1"]  # refused before anybody is asked
+    for more, expected in (
+        (["--checkpoint", "kept"], "--checkpoint with --scheduler; expected one of them"),
+        (["--save-model"], "--save-model with --scheduler; expected one of them"),
+        (
+            ["--method", "mgl"],
+            "--method mgl with --scheduler; expected one of angular, cigmvc, gbs",
+        ),
+    ):
+        assert expected in fails(capsys, *files, *nobody, *more)
+    assert not os.path.exists("kept")
+
+
+@contextmanager
+def listening():
+    """A server that says nothing, as one that waits for another protocol."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize("given", ["nonsense", "127.0.0.1:port", "tcp://127.0.0.1:1", "foo://a:1"])
+def test_no_scheduler_there(files, capsys, given):
+    complaint = fails(capsys, *files, "--id", "name", "--scheduler", given)
+    assert f"--scheduler {given}: no Dask scheduler to be reached (" in complaint
+
+
+def test_something_else_there(files, capsys, address):
+    with listening() as port:
+        started = time.monotonic()
+        complaint = fails(capsys, *files, "--id", "name", "--scheduler", f"127.0.0.1:{port}")
+        assert time.monotonic() - started < 10
+    assert "no Dask scheduler to be reached (no answer in 4 s)" in complaint
+
+
+def test_without_dask(files, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    complaint = fails(capsys, *files, "--id", "name", "--scheduler", "127.0.0.1:1")
+    assert complaint == (
+        "manyview: error: --scheduler needs distributed, which is not installed; expected: "
+        "pip install 'manyview[dask]'\n"
+    )
+
+
+class Workers:
+    """A client as far as it is asked about its workers."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def wait_for_workers(self, n_workers, timeout):
+        assert n_workers == 1
+
+    def run(self, function, package):
+        assert (function, package) == (metadata.version, "manyview")
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return {"tcp://a:1": metadata.version("manyview"), "tcp://a:2": self.answer}
+
+
+def test_workers_have_the_same_manyview():
+    _scheduler._check_workers(Workers(metadata.version("manyview")), "tcp://a:0")
+    with pytest.raises(ImportError, match=r"worker at tcp://a:2 has manyview 0\.0\.1; expected "):
+        _scheduler._check_workers(Workers("0.0.1"), "tcp://a:0")
+    with pytest.raises(ImportError, match=r"has no manyview; expected manyview .* on all"):
+        _scheduler._check_workers(Workers(metadata.PackageNotFoundError("manyview")), "tcp://a:0")
+
+
+def test_memory(files, address, capsys, monkeypatch):
+    monkeypatch.setattr(memory, "limit_of", lambda session: 1000)
+    words = [*files, "--id", "name", "--scheduler", address]
+    complaint = fails(capsys, *words)
+    assert "on each of 3 workers, but 0 MB is the limit of one; expected more workers" in complaint
+    assert complaint.endswith(", or --yes to go on anyway\n")
+    run(*words, "--yes", "--output", "spread")
+
+
+def test_workers_lost_too_often(files, address, capsys, monkeypatch):
+    def lost(*args):
+        raise memory.ClusterError("workers were lost again and again")
+
+    monkeypatch.setattr("manyview.distributed.fit_spread", lost)
+    complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)
+    assert complaint == "manyview: error: workers were lost again and again\n"
+
+
+def test_files_that_workers_do_not_find(files, address, capsys, monkeypatch):
+    read = spread_files.read_files
+
+    def read_and_move(*args, **options):
+        tables = read(*args, **options)
+        os.rename("view0.parquet", "moved.parquet")
+        return tables
+
+    monkeypatch.setattr(spread_files, "read_files", read_and_move)
+    complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)
+    assert "view0.parquet: a worker finds no such file; expected it there on all" in complaint
+
+
+def test_odd_folders(files, folder, address, capsys):
+    words = ["--id", "name", "--scheduler", address]
+    (folder / "empty").mkdir()
+    assert "empty has no Parquet files; expected the parts" in fails(capsys, "empty", *words)
+    parts = cut("view0.parquet", folder / "parts", 2)
+    (parts / "inner").mkdir()
+    assert "parts has a folder 'inner'; expected Parquet" in fails(capsys, parts, *words)
+    (parts / "inner").rmdir()
+    pd.read_parquet(parts / "part.1.parquet").drop(columns="f0").to_parquet(
+        parts / "part.1.parquet"
+    )
+    assert "differ in column 'f0'; expected the same columns" in fails(capsys, parts, *words)
+
+
+@contextmanager
+def operated(folder, n_workers):
+    """The address of a scheduler and workers that were started as an operator does it."""
+    dask = [sys.executable, "-m", "dask"]
+    place = folder / "scheduler.json"
+    started = []
+
+    def start(*words):
+        with open(folder / f"log{len(started)}", "wb") as log:
+            started.append(subprocess.Popen([*dask, *words], stdout=log, stderr=log, cwd=folder))
+
+    try:
+        start(
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(place),
+            "--no-dashboard",
+        )  # fmt: skip
+        deadline = time.monotonic() + LIMIT
+        while not place.exists() or not place.read_bytes().rstrip().endswith(b"}"):
+            assert started[0].poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        for _ in range(n_workers):
+            start(
+                "worker", "--scheduler-file", str(place), "--nthreads", "1", "--memory-limit",
+                "2GB", "--no-dashboard", "--no-nanny",
+            )  # fmt: skip
+        yield json.loads(place.read_text())["address"]
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@pytest.mark.slow
+def test_as_an_operator_would(files, folder, capsys):
+    run(*files, "--id", "name", "--output", "local")
+    words = [sys.executable, "-m", "manyview", "cluster", *files, "--id", "name", "--clusters", "3"]
+    with operated(folder, 2) as there:
+        words += ["--scheduler", there]
+        with Client(there, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=LIMIT)
+        done = subprocess.run([*words, "--output", "spread"], capture_output=True, timeout=LIMIT)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert_same("spread", "local")
+
+
+def test_no_workers(files, folder, capsys):
+    with operated(folder, 0) as there:
+        complaint = fails(capsys, *files, "--id", "name", "--scheduler", there)
+    assert f"--scheduler {there} has no workers; expected at least one" in complaint
+
+
+def test_interrupted(files, address, folder):
+    """A request to stop ends the command in one line, and frees the workers."""
+
+    def begun(dask_scheduler):
+        return any(str(key).startswith("manyview") for key in dask_scheduler.tasks)
+
+    with Client(address, set_as_default=False) as client:
+        assert let_go(client)
+        stopped = stop(
+            ["cluster", *files, "--id", "name", "--scheduler", address, "--output", "out"],
+            signal.SIGINT, when=lambda: client.run_on_scheduler(begun), cwd=folder,
+        )  # fmt: skip
+        assert not stopped.finished
+        assert (stopped.returncode, stopped.stderr) == (130, "manyview: interrupted\n")
+        assert not (folder / "out").exists()
+        assert let_go(client)

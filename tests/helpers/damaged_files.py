@@ -1,0 +1,310 @@
+"""Whole files in many layouts, and damage done to them."""
+
+import gzip
+import hashlib
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.io import savemat
+from scipy.sparse import csr_array
+
+from tests.helpers.table_files import IDS, X, annotated, pd, write_h5mu
+
+SMALL = np.arange(12.0).reshape(4, 3)
+MODEL = Path(__file__).parent.parent / "data" / "model-v1.zip"
+
+# Whole files to start from
+
+
+def unchanged(content):
+    return content
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A whole file; damage is done to `content`, and `pack` makes the file of it."""
+
+    name: str
+    extension: str
+    content: bytes
+    pack: Callable[[bytes], bytes] = unchanged
+
+    def __repr__(self):
+        return self.name
+
+
+def saved(save, *arguments, **named):
+    stream = io.BytesIO()
+    save(stream, *arguments, **named)
+    return stream.getvalue()
+
+
+def as_member(others, name, method=zipfile.ZIP_DEFLATED):
+    """Pack a member of an archive whose other members are whole."""
+
+    def pack(content):
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", method) as archive:
+            for other, whole in {**others, name: content}.items():
+                archive.writestr(other, whole)
+        return stream.getvalue()
+
+    return pack
+
+
+def as_model_member(name):
+    """Pack a member of a model file, and make its checksums fit."""
+    with zipfile.ZipFile(MODEL) as archive:
+        members = {each: archive.read(each) for each in archive.namelist()}
+
+    def pack(content):
+        whole = {**members, name: content}
+        del whole["sha256.txt"]
+        sums = [f"{hashlib.sha256(c).hexdigest()}  {n}\n" for n, c in whole.items()]
+        whole["sha256.txt"] = "".join(sums).encode()
+        return as_member(whole, "sha256.txt", zipfile.ZIP_STORED)(whole["sha256.txt"])
+
+    return Layout(f"model, {name}", "zip", members[name], pack)
+
+
+def mat_element(content):
+    """An element of a MAT file, compressed, after the file's header."""
+    packed = zlib.compress(content)
+    return MAT_HEADER + struct.pack("<II", 15, len(packed)) + packed
+
+
+MAT_HEADER = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x0100) + b"IM"
+
+
+def text_layouts():
+    plain = b"id,x,y\na,1,2.5\nb,-3e2,\nc,NA,true\n"
+    tabs = b"x\ty\tz\n" + b"0.5\t1\t-2\n" * 40
+    column = b"\xef\xbb\xbf\n\nx\r\n1\r\n\r\n3\r\n\r\n"
+    quoted = b'"a, b";"c\nd"\n1;"2"\n3; 4 \n'
+    for name, extension, content in (
+        ("ids", "csv", plain),
+        ("tabs", "tsv", tabs),
+        ("one column", "csv", column),
+        ("quotes", "csv", quoted),
+        ("no header", "txt", b"1,2\n3,4\n"),
+    ):
+        yield Layout(name, extension, content)
+        yield Layout(f"{name}, zipped", f"{extension}.gz", content, gzip.compress)
+    yield Layout("a zip's own bytes", "csv.gz", gzip.compress(tabs))
+
+
+def numpy_layouts():
+    cube = np.zeros((2, 2, 2))
+    names = np.array(IDS)
+    for name, array in {
+        "matrix": X,
+        "fortran": np.asfortranarray(SMALL.astype("f4")),
+        "integers": np.arange(12, dtype=">i2").reshape(4, 3),
+        "vector": np.arange(4.0),
+        "cube": cube,
+        "texts": names,
+        "records": np.zeros((2, 2), dtype=[("u", float), ("v", "S3")]),
+    }.items():
+        content = saved(np.save, array)
+        yield Layout(name, "npy", content)
+        others = {"u.npy": saved(np.save, X)}
+        yield Layout(f"{name}, in an archive", "npz", content, as_member(others, "v.npy"))
+    yield Layout("archive", "npz", saved(np.savez, u=X, v=X[:, :2], id=names))
+    yield Layout("compressed archive", "npz", saved(np.savez_compressed, u=X, v=X[:, :2]))
+    for form in ("csr", "csc", "coo", "bsr", "dia"):
+        content = saved(sparse.save_npz, sparse.coo_array(X).asformat(form), compressed=False)
+        yield Layout(form, "npz", content)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        for part in members:
+            yield Layout(f"{form}, {part}", "npz", members[part], as_member(members, part))
+
+
+def mat_layouts():
+    cells = np.empty((1, 3), dtype=object)
+    cells[0, :] = X, csr_array(X[:, :2]).tocsc(), SMALL.astype("i2")
+    texts = np.array([[text] for text in IDS], dtype=object)
+    for name, variables in {
+        "matrix": {"x": X},
+        "integers": {"x": (X > 0).astype("u1"), "y": SMALL.astype("f4")},
+        "sparse": {"x": sparse.csc_array(X)},
+        "cells": {"data": cells},
+        "ids": {"x": X, "id": texts},
+        "text": {"x": X, "note": "by hand", "rows": np.array(["ab", "cd"])},
+        "structure": {"x": X, "s": {"u": X, "v": {"w": cells}}},
+        "complex": {"x": X + 1j},
+    }.items():
+        content = saved(savemat, variables)
+        yield Layout(name, "mat", content)
+        yield Layout(f"{name}, zipped", "mat", saved(savemat, variables, do_compression=True))
+        yield Layout(f"{name}, damaged inside", "mat", content[128:], mat_element)
+    yield Layout("version 4", "mat", saved(savemat, {"x": X, "y": X}, format="4"))
+    yield Layout("version 4, sparse", "mat", saved(savemat, {"x": csr_array(X)}, format="4"))
+
+
+def market_layouts():
+    banner = b"%%MatrixMarket matrix "
+    for name, content in {
+        "coordinate": b"coordinate real general\n% a note\n3 2 3\n1 1 1.5\n3 2 -2\n2 1 1e300\n",
+        "symmetric": b"coordinate integer symmetric\n3 3 2\n2 1 1\n3 3 2\n",
+        "pattern": b"coordinate pattern general\n2 3 2\n1 1\n2 3\n",
+        "array": b"array real general\n2 2\n1\n2\n3\n4\n",
+        "symmetric array": b"array real skew-symmetric\n3 3\n1\n2\n3\n",
+    }.items():
+        yield Layout(name, "mtx", banner + content)
+        yield Layout(f"{name}, zipped", "mtx.gz", banner + content, gzip.compress)
+
+
+def from_disk(folder, extension, make):
+    path = folder / f"whole.{extension}"
+    make(path)
+    return path.read_bytes()
+
+
+def parquet_layouts(folder):
+    frame = pd.DataFrame({"id": IDS, "x": [1, 2, 3, 4], "y": [0.5, np.nan, 1, 2]})
+    frame["z"] = pd.Categorical([7, 8, 7, 7])
+    frame["b"] = [True, False, True, True]
+    for name, data, options in (
+        ("frame", frame, {}),
+        ("pages", pd.concat([frame] * 20), {"row_group_size": 16, "data_page_size": 64}),
+        ("plain", frame[["x", "y"]], {"compression": None, "use_dictionary": False}),
+        ("gzip", frame[["x", "y", "z"]], {"compression": "gzip", "data_page_version": "2.0"}),
+        ("index", frame.set_index("id"), {"compression": "zstd"}),
+    ):
+        content = from_disk(folder, "parquet", partial(data.to_parquet, **options))
+        yield Layout(name, "parquet", content)
+
+
+def hdf5_layouts(folder):
+    whole = annotated(sparse.csr_matrix(X))
+    whole.obsm["p"] = pd.DataFrame({"u": [1.0, 2, 3, 4]}, index=list(IDS))
+    long = annotated(np.vstack([X] * 60), [f"c{i}" for i in range(240)])
+    for name, make in {
+        "dense": annotated().write_h5ad,
+        "zipped": partial(chunked, long),
+        "csr": whole.write_h5ad,
+        "csc": partial(annotated(sparse.csc_matrix(X)).write_h5ad, compression="gzip"),
+    }.items():
+        yield Layout(name, "h5ad", from_disk(folder, "h5ad", make))
+    yield Layout("modalities", "h5mu", from_disk(folder, "h5mu", write_h5mu))
+
+
+def chunked(data, path):
+    import h5py
+
+    data.write_h5ad(path)
+    with h5py.File(path, "r+") as store:
+        attributes = dict(store["X"].attrs)
+        del store["X"]
+        store.create_dataset("X", data=data.X, chunks=(7, 2), compression="gzip", shuffle=True)
+        store["X"].attrs.update(attributes)
+
+
+def model_layouts():
+    yield Layout("model", "zip", MODEL.read_bytes())
+    names = zipfile.ZipFile(MODEL).namelist()
+    yield from (as_model_member(name) for name in names if name != "sha256.txt")
+
+
+# Damage
+
+#: Numbers that sizes, offsets and types are overwritten with.
+NUMBERS = [0, 1, 2, 7, 127, 128, 255, 2**15, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**64 - 1]
+#: What text and headers are overwritten with.
+WORDS = [b"nan", b"-1", b"1e400", b"99999999999", b"true", b'"', b"'", b"\n", b"\r", b"\0", b"\xff"]
+WORDS += [b",", b"\t", b";", b"(", b"[", b"{", b"}", b"%", b"#", b" ", b"O", b"|S0", b"<f8", b"2L"]
+WORDS += [b"\xef\xbb\xbf", b"\xff\xfe", b"../../evil", b"PK\x03\x04", b"\x89HDF\r\n\x1a\n", b"PAR1"]
+
+_places = st.integers(0, 2**32)
+_lengths = st.integers(1, 64)
+_DAMAGES = st.one_of(
+    st.tuples(st.just("cut"), _places),
+    st.tuples(st.just("flip"), _places, st.integers(0, 7)),
+    st.tuples(st.just("set"), _places, st.binary(min_size=1, max_size=4)),
+    st.tuples(st.just("number"), _places, st.sampled_from(NUMBERS), st.sampled_from([1, 2, 4, 8])),
+    st.tuples(st.just("set"), _places, st.sampled_from(WORDS)),
+    st.tuples(st.just("insert"), _places, st.sampled_from(WORDS)),
+    st.tuples(st.just("insert"), _places, st.binary(min_size=1, max_size=16)),
+    st.tuples(st.just("delete"), _places, _lengths),
+    st.tuples(st.just("repeat"), _places, _lengths),
+    st.tuples(st.just("swap"), _places, _places, _lengths),
+)
+
+
+class Case:
+    """A file's extension and content; how it was made is for people."""
+
+    def __init__(self, extension, content, made):
+        self.extension = extension
+        self.content = content
+        self.made = made
+
+    def __repr__(self):
+        return f"Case({self.extension!r}, {self.made})"
+
+
+@st.composite
+def cases(draw, layouts, extensions):
+    """Damaged files, rarely ones of noise, and whole ones under the name of another format."""
+    layout = draw(st.sampled_from(layouts))
+    extension = layout.extension
+    kind = draw(st.integers(0, 19))
+    if kind == 19:
+        noise = draw(st.binary(min_size=1, max_size=200))
+        kept = draw(st.sampled_from([0, 4, 8, 128]))  # so that some look right at first
+        return Case(extension, layout.content[:kept] + noise, f"noise after {kept} of {layout}")
+    if kind == 18:
+        extension = draw(st.sampled_from(extensions))
+        return Case(extension, layout.pack(layout.content), f"{layout}, renamed")
+    content = layout.content
+    done = draw(st.lists(_DAMAGES, min_size=1, max_size=3))
+    for what, *where in done:
+        content = _damaged(content, what, *where)
+    return Case(extension, layout.pack(content) or b"\0", f"{layout!r}, {done}")
+
+
+def _damaged(content, what, place, *rest):
+    at = _spot(content, place)
+    match what:
+        case "cut":
+            return content[:at]
+        case "flip":
+            return (
+                content[:at] + bytes([content[at] ^ 1 << rest[0]]) + content[at + 1 :]
+                if content
+                else b""
+            )
+        case "set":
+            return content[:at] + rest[0] + content[at + len(rest[0]) :]
+        case "number":
+            number, width = rest
+            return content[:at] + number.to_bytes(8, "little")[:width] + content[at + width :]
+        case "insert":
+            return content[:at] + rest[0] + content[at:]
+        case "delete":
+            return content[:at] + content[at + rest[0] :]
+        case "repeat":
+            return content[:at] + content[at : at + rest[0]] * 2 + content[at + rest[0] :]
+        case "swap":
+            first, second = sorted((at, _spot(content, rest[0])))
+            n = min(rest[1], second - first, len(content) - second)
+            one, other = content[first : first + n], content[second : second + n]
+            return (
+                content[:first] + other + content[first + n : second] + one + content[second + n :]
+            )
+
+
+def _spot(content, place):
+    """A place where something is: much of some formats is zeros that nobody reads."""
+    filled = np.flatnonzero(np.frombuffer(content, np.uint8))
+    return int(filled[place % len(filled)]) if len(filled) else 0

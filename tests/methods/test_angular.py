@@ -1,0 +1,96 @@
+"""The angular variant: what it must be better at, and what its loop promises."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
+from manyview.graphs._stack import stack_graphs
+from manyview.methods._fusion import unified_graph
+from manyview.metrics import adjusted_rand, clustering_accuracy
+from manyview.spectral import _spectrum as spectral
+from manyview.spectral._spectrum import laplacian_spectrum
+
+# ACC asked for, mean over shuffles, and the best of all other methods in docs/reproduction.md.
+GOALS = {
+    "BBC": (0.92, 0.9255),
+    "NGs": (0.98, 0.9860),
+    "WebKB": (0.74, 0.7734),
+    "100leaves": (0.94, 0.9412),
+}
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_goals_on_shuffled_samples(shared_data, name):
+    data = shared_data(name)
+    found = []
+    for seed in range(5 if name != "100leaves" else 2):
+        order = np.random.default_rng(seed).permutation(data.n_samples)
+        model = AngularCIGMVC(data.n_clusters, random_state=0)
+        labels = model.fit_predict([view[order] for view in data.views])
+        found.append(clustering_accuracy(data.target[order], labels))
+    goal, best = GOALS[name]
+    assert np.mean(found) >= goal
+    assert np.mean(found) >= best - 0.01
+
+
+def test_embedding_is_that_of_normalised_spectral_clustering():
+    data = datasets.make_latent_views(300, 4, random_state=0)
+    model = AngularCIGMVC(4, max_iter=2, random_state=0)
+    with pytest.warns(match="2 rounds"):
+        model.fit(data.views)
+    lengths = np.linalg.norm(model.embedding_, axis=1)
+    np.testing.assert_allclose(lengths, np.sqrt(4 / 300), rtol=1e-12)
+    U = model.unified_graph_
+    both_ways = csr_array((U + U.T) / 2)
+    expected = laplacian_spectrum(both_ways, 4, np.random.default_rng(0), normalized=True)
+    rows = spectral.unit_rows(expected.embedding) * np.sqrt(4 / 300)
+    # Up to a rotation: what is compared are angles between samples.
+    np.testing.assert_allclose(
+        model.embedding_ @ model.embedding_.T, rows @ rows.T, atol=1e-8 * 4 / 300
+    )
+
+
+def test_rows_of_silent_views_sum_to_one():
+    """A view that says nothing about some samples leaves their rows to the others."""
+    data = datasets.make_blob_views(120, 3, random_state=0)
+    first, second = (np.array(view) for view in list(data.views.values())[:2])
+    second[:60] = 1.0  # all alike: equally far from each other
+    model = AngularCIGMVC(3, random_state=0).fit([first, second])
+    silent = np.isnan(model.sample_disagreement_[:, 1])
+    assert silent[:60].all()
+    assert not silent[60:].any()
+    np.testing.assert_allclose(model.unified_graph_.sum(axis=1), 1, atol=1e-12)
+    stack = stack_graphs(model.view_graphs_)
+    np.testing.assert_array_equal(stack.speaks()[:, 1], ~silent)
+    # Without a pull, U is the mean of what is said, and not that mean filled up evenly.
+    U = unified_graph(
+        stack, stack.weights, np.zeros((120, 3)), np.ones(2), 1.0, exact=True,
+        speaks=stack.speaks(),
+    )  # fmt: skip
+    np.testing.assert_allclose(U, stack.mean(), atol=1e-12)
+
+
+def test_tiny_clusters_are_not_split_off(shared_data):
+    """What the published method does to BBC, whose smallest class has 70 samples."""
+    data = shared_data("BBC")
+    smallest = {
+        method: np.bincount(method(5, random_state=0).fit_predict(data.views)).min()
+        for method in (CIGMVC, AngularCIGMVC)
+    }
+    assert smallest[CIGMVC] < 20
+    assert smallest[AngularCIGMVC] > 50
+
+
+def test_large_data_takes_the_same_way(monkeypatch):
+    """The solver for many samples, and approximate neighbours, on data small enough for both."""
+    data = datasets.make_latent_views(2500, 6, separation=6.0, random_state=0)
+    small = AngularCIGMVC(6, random_state=0).fit(data.views)
+    monkeypatch.setattr(spectral, "FILTERED_LIMIT", 500)
+    large = AngularCIGMVC(6, neighbor_search="approximate", random_state=0).fit(data.views)
+    assert adjusted_rand(small.labels_, large.labels_) > 0.98
+
+
+def test_gbs_has_nothing_to_disagree_with():
+    data = datasets.make_blob_views(60, 3, random_state=0)
+    assert not hasattr(GBS(3).fit(data.views), "sample_disagreement_")

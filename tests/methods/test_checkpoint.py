@@ -1,0 +1,261 @@
+"""Fits that go on after an interruption: from any moment to the same result, bit by bit."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+import manyview.runtime._checkpoint as checkpoints
+from manyview import CIGMVC, GBS, AngularCIGMVC, cluster, datasets
+from manyview.runtime._checkpoint import Checkpoint
+
+ALL = pytest.mark.parametrize("method", [AngularCIGMVC, CIGMVC, GBS])
+
+
+class StoppedError(Exception):
+    """Stands for whatever ends a process."""
+
+
+def blobs(n=120, seed=0):
+    return datasets.make_conflict_views(n, 3, separation=4.0, random_state=seed).views
+
+
+@pytest.fixture(autouse=True)
+def every_round(monkeypatch):
+    """However long keeping takes beside the tiny rounds here."""
+    monkeypatch.setattr(checkpoints, "_SHARE", 1e9)
+
+
+@pytest.fixture
+def stop_after(monkeypatch):
+    """A function: the fit is stopped right after something was kept for the nth time."""
+
+    def arm(n):
+        keep, kept = Checkpoint.keep, []
+
+        def keep_and_stop(self, name, *rest):
+            keep(self, name, *rest)
+            kept.append(name)
+            if len(kept) == n:
+                monkeypatch.setattr(Checkpoint, "keep", keep)
+                raise StoppedError(name)
+
+        monkeypatch.setattr(Checkpoint, "keep", keep_and_stop)
+
+    return arm
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    np.testing.assert_array_equal(one.embedding_, other.embedding_)
+    np.testing.assert_array_equal(one.view_weights_, other.view_weights_)
+    for a, b in zip(one.consistent_graphs_, other.consistent_graphs_, strict=True):
+        assert (a != b).nnz == 0
+    assert one.stop_reason_ == other.stop_reason_
+    rounds = [[vars(entry) | {"seconds": 0} for entry in m.history_] for m in (one, other)]
+    assert rounds[0] == rounds[1]
+    assert [s.method for s in one.neighbor_search_] == [s.method for s in other.neighbor_search_]
+
+
+@ALL
+@pytest.mark.parametrize("n_clusters", [3, "auto"])
+def test_stopped_anywhere_it_goes_on_to_the_same_end(method, n_clusters, tmp_path, stop_after):
+    views = blobs()
+    whole = method(n_clusters, random_state=0).fit(views)
+    assert whole.n_iter_ > 3
+    names = []
+    for n in range(1, 100):
+        folder = tmp_path / str(n)
+        stop_after(n)
+        try:
+            method(n_clusters, random_state=0).fit(views, checkpoint=folder)
+        except StoppedError as stopped:
+            names.append(str(stopped))
+        else:
+            break
+        same(method(n_clusters, random_state=0).fit(views, checkpoint=folder), whole)
+    # Two graphs or more, and every round but the last.
+    assert names.count("loop") == whole.n_iter_ - 1
+    assert len(set(names)) == len(views) + 1
+
+
+def test_stopped_again_and_again_it_still_ends_the_same(tmp_path, stop_after):
+    views = blobs()
+    whole = AngularCIGMVC(3, random_state=0).fit(views)
+    for _ in range(100):
+        stop_after(1)
+        try:
+            found = AngularCIGMVC(3, random_state=0).fit(views, checkpoint=tmp_path)
+        except StoppedError:
+            continue
+        break
+    same(found, whole)
+
+
+def test_a_large_fit_with_cells_goes_on_to_the_same_end(tmp_path, stop_after):
+    """Beyond 5,000 samples another solver is at work, and the search lays samples out in cells."""
+    pytest.importorskip("faiss")
+    views = datasets.make_latent_views(6_000, 4, widths=(6, 5), random_state=0).views
+    options = {"neighbor_search": "approximate", "random_state": 0}
+    whole = CIGMVC(4, **options).fit(views)
+    stop_after(5)
+    with pytest.raises(StoppedError, match="loop"):
+        CIGMVC(4, **options).fit(views, checkpoint=tmp_path)
+    same(CIGMVC(4, **options).fit(views, checkpoint=tmp_path), whole)
+
+
+def test_views_that_lack_samples_and_sparse_ones(tmp_path, stop_after, rng):
+    views = list(blobs().values())
+    views[0] = csr_array(np.round(views[0]))
+    present = rng.random((120, len(views))) < 0.9
+    present[~present.any(axis=1), 1] = True
+    whole = AngularCIGMVC(3, random_state=0).fit(views, present=present)
+    stop_after(len(views) + 2)
+    with pytest.raises(StoppedError):
+        AngularCIGMVC(3, random_state=0).fit(views, present=present, checkpoint=tmp_path)
+    again = AngularCIGMVC(3, random_state=0).fit(views, present=present, checkpoint=tmp_path)
+    same(again, whole)
+
+
+def begun(folder, stop_after, views=None):
+    stop_after(4)
+    with pytest.raises(StoppedError):
+        AngularCIGMVC(3, random_state=0).fit(views or blobs(), checkpoint=folder)
+
+
+def other_number():
+    views = blobs()
+    first = next(iter(views))
+    return views | {first: views[first] + (np.arange(120) == 7)[:, None] * 1e-9}
+
+
+@pytest.mark.parametrize(
+    ("model", "views", "message"),
+    [
+        (AngularCIGMVC(4, random_state=0), blobs(), "n_clusters was 3, now it is 4"),
+        (AngularCIGMVC(3, random_state=1), blobs(), "random_state was 0, now it is 1"),
+        (CIGMVC(3, random_state=0), blobs(), "method was 'AngularCIGMVC', now it is 'CIGMVC'"),
+        (AngularCIGMVC(3, random_state=0), other_number(), "content was"),
+    ],
+)
+def test_a_checkpoint_of_another_fit_is_refused_and_kept(
+    model, views, message, tmp_path, stop_after
+):
+    begun(tmp_path, stop_after)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ValueError, match=message) as caught:
+        model.fit(views, checkpoint=tmp_path)
+    assert "expected the same data and parameters, or another folder" in str(caught.value)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_the_order_of_samples_is_no_other_fit(tmp_path, stop_after, rng):
+    views = blobs()
+    begun(tmp_path, stop_after, views)
+    order = rng.permutation(120)
+    turned = {name: view[order] for name, view in views.items()}
+    again = AngularCIGMVC(3, random_state=0).fit(turned, checkpoint=tmp_path)
+    whole = AngularCIGMVC(3, random_state=0).fit(views)
+    np.testing.assert_array_equal(again.embedding_, whole.embedding_[order])
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path, stop_after):
+    begun(tmp_path, stop_after)
+    path = tmp_path / "loop.checkpoint.zip"
+    content = path.read_bytes()
+    model = AngularCIGMVC(3, random_state=0)
+    refused = 0
+    for place in range(0, len(content), len(content) // 40):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
+        try:
+            model.fit(blobs(), checkpoint=tmp_path)
+        except ValueError as error:
+            assert "is no whole checkpoint" in str(error)  # noqa: PT017 (it may as well not matter)
+            refused += 1
+        path.write_bytes(content)
+    assert refused > 35
+    path.write_bytes(content[:-100])
+    with pytest.raises(ValueError, match="is no whole checkpoint"):
+        model.fit(blobs(), checkpoint=tmp_path)
+
+
+def test_a_seed_that_is_no_number_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="random_state=None with a checkpoint; expected a number"):
+        AngularCIGMVC(3).fit(blobs(), checkpoint=tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+def test_cluster_takes_it_for_methods_that_can(tmp_path):
+    found = cluster(blobs(), 3, checkpoint=tmp_path / "kept")
+    assert (tmp_path / "kept" / "loop.checkpoint.zip").exists()
+    np.testing.assert_array_equal(found.labels, cluster(blobs(), 3).labels)
+    with pytest.raises(ValueError, match="checkpoint with method='mgl'; expected one of"):
+        cluster(blobs(), 3, method="mgl", checkpoint=tmp_path)
+
+
+def test_clearing_leaves_what_is_not_of_this_fit(tmp_path):
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    others = {"notes.txt", "mine.checkpoint.zip", "graph7.checkpoint.zip"}
+    for name in others:
+        (folder / name).write_text("mine")
+    cluster(blobs(), 3, checkpoint=folder).estimator.clear_checkpoint()
+    assert {path.name for path in folder.iterdir()} == others
+    for name in others:
+        (folder / name).unlink()
+    cluster(blobs(), 3, checkpoint=folder).estimator.clear_checkpoint()
+    assert not folder.exists()
+    AngularCIGMVC(3, random_state=0).fit(blobs()).clear_checkpoint()  # nothing to do
+
+
+def test_rows_that_belong_together_are_part_of_what_is_compared(tmp_path, rng):
+    """The same rows in each view, but paired otherwise, are other data."""
+    first, *rest = blobs().values()
+    AngularCIGMVC(3, random_state=0).fit([first[rng.permutation(120)], *rest], checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="is of another fit: content was"):
+        AngularCIGMVC(3, random_state=0).fit([first, *rest], checkpoint=tmp_path)
+
+
+def test_edges_are_part_of_what_is_compared(tmp_path, rng):
+    """The same numbers in each row of a graph, but between other samples, are other data."""
+    graph = np.zeros((60, 60))
+    for step in (1, 2, 3):
+        graph[np.arange(60), (np.arange(60) + step) % 60] = 1
+        graph[(np.arange(60) + step) % 60, np.arange(60)] = 1
+    orders = [rng.permutation(60) for _ in range(4)]
+    rings = [graph[order][:, order] for order in orders]
+    model = CIGMVC(4, graph="precomputed", max_iter=4, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(rings[:2], checkpoint=tmp_path)
+        labels = model.labels_
+        np.testing.assert_array_equal(model.fit(rings[:2], checkpoint=tmp_path).labels_, labels)
+    with pytest.raises(ValueError, match="is of another fit: content was"):
+        model.fit(rings[2:], checkpoint=tmp_path)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    place = tmp_path / "kept"
+    place.write_text("mine")
+    with pytest.raises(NotADirectoryError, match="kept is no folder; expected a folder"):
+        AngularCIGMVC(3, random_state=0).fit(blobs(), checkpoint=place)
+    assert place.read_text() == "mine"
+
+
+def test_keeping_takes_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoints, "_SHARE", 0.1)
+    clock = [0.0]
+    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: clock[0])
+    checkpoint = Checkpoint(tmp_path, {})
+    assert checkpoint.is_due()
+
+    def two_seconds(*_):
+        clock[0] += 2
+
+    monkeypatch.setattr(checkpoints, "write_whole", two_seconds)
+    checkpoint.keep("loop", {}, {})
+    for second in range(1, 21):
+        clock[0] += 1
+        assert checkpoint.is_due() == (second >= 20)

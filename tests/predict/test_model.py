@@ -1,0 +1,277 @@
+"""Labels of new samples: votes of their nearest known ones."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
+
+import manyview
+from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
+from manyview.graphs._knn import nearest_known
+from manyview.inputs._scaling import DenseRows, normalize_rows
+from manyview.metrics import clustering_accuracy
+from manyview.predict._voting import closeness, own_shares, vote_shares
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return datasets.load_digits_views()
+
+
+@pytest.fixture(scope="module")
+def on_digits(digits):
+    return AngularCIGMVC(10, random_state=0).fit(digits.views)
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return datasets.make_blob_views(120, 3, separation=8.0, random_state=0)
+
+
+def rows_of(views, some):
+    return {name: view[some] for name, view in views.items()}
+
+
+def plain_shares(graphs, labels, n_clusters, weights, trust):
+    """The slow twin of `vote_shares`, of votes that count by the trust in the voter."""
+    out = np.zeros((graphs[0].shape[0], n_clusters))
+    for v, graph in enumerate(graphs):
+        for i, row in enumerate(graph.toarray()):
+            for j, value in enumerate(row):
+                out[i, labels[j]] += weights[v] * value * trust[j, v]
+    sums = out.sum(axis=1, keepdims=True)
+    return out / np.where(sums > 0, sums, 1)
+
+
+def test_votes_are_those_of_the_plain_loop(rng):
+    graphs = [csr_array(rng.random((9, 12)) * (rng.random((9, 12)) < 0.4)) for _ in range(3)]
+    labels, weights, trust = rng.integers(0, 4, 12), rng.random(3), rng.random((12, 3))
+    found = vote_shares(graphs, labels, 4, weights)
+    everyone = np.ones_like(trust)
+    np.testing.assert_allclose(
+        found, plain_shares(graphs, labels, 4, weights, everyone), atol=1e-14
+    )
+    square = [csr_array(rng.random((12, 12)) * (rng.random((12, 12)) < 0.4)) for _ in range(3)]
+    shares = plain_shares(square, labels, 4, weights, trust)
+    own = own_shares(square, labels, weights, trust)
+    np.testing.assert_allclose(own, shares[np.arange(12), labels], atol=1e-14)
+
+
+def test_nobody_votes():
+    empty = [csr_array((2, 3))]
+    labels, trust = np.array([0, 1, 1]), np.ones((3, 1))
+    assert not vote_shares(empty, labels, 2, np.ones(1)).any()
+    assert np.isnan(own_shares([csr_array((3, 3))], labels, np.ones(1), trust)).all()
+
+
+def test_closeness_is_the_views_graph_and_never_empty():
+    found = closeness(np.array([[0.0, 1.0, 4.0], [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(found, [[4 / 7, 3 / 7], [0.5, 0.5], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("how", ["zscore", "unit", None])
+def test_the_nearest_known_are_the_nearest(kind, how, rng):
+    X = rng.standard_normal((90, 6)) * (rng.random((90, 6)) < 0.7)
+    rows = normalize_rows(csr_array(X) if kind == "sparse" else X, how)
+    found, distances = nearest_known(rows, 60, 5, "exact", 0)
+    plain = normalize_rows(X, how).data
+    D = ((plain[60:, None] - plain[None, :60]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :5], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.take_along_axis(D, found, 1), distances, rtol=1e-9, atol=1e-12)
+
+
+def test_an_approximate_search_finds_those_that_decide(rng):
+    centres = rng.standard_normal((8, 16)) * 2
+    groups = rng.integers(0, 8, 6000)
+    X = centres[groups] + rng.standard_normal((6000, 16))
+    exact, _ = nearest_known(DenseRows(X), 4000, 12, "exact", 0)
+    near, _ = nearest_known(DenseRows(X), 4000, 12, "approximate", 0)
+    recall = np.mean([len(set(a) & set(b)) / 12 for a, b in zip(exact, near, strict=True)])
+    assert recall > 0.85
+    assert (exact[:, 0] == near[:, 0]).mean() > 0.95
+    model = AngularCIGMVC(8, random_state=0, normalize=None).fit([X[:4000]])
+    new = [X[4000:]]
+    by_exact = model.set_params(neighbor_search="exact").predict(new)
+    by_cells = model.set_params(neighbor_search="approximate").predict(new)
+    assert (by_exact == by_cells).mean() > 0.99
+
+
+def test_training_samples_keep_their_labels(digits, on_digits):
+    assert (on_digits.predict(digits.views) == on_digits.labels_).mean() >= 0.99
+
+
+def test_digits_split_in_five(digits, on_digits):
+    """Predicted labels of a fifth score within 3 points of clustering everything, in the mean."""
+    lost = []
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(digits.n_samples)
+        known, new = np.split(order, [round(0.8 * digits.n_samples)])
+        model = AngularCIGMVC(10, random_state=0).fit(rows_of(digits.views, known))
+        found = model.predict(rows_of(digits.views, new))
+        target = digits.target[new]
+        lost.append(
+            clustering_accuracy(target, on_digits.labels_[new]) - clustering_accuracy(target, found)
+        )
+    assert np.mean(lost) <= 0.03
+
+
+def test_confidence_tells_right_from_wrong(blobs):
+    order = np.random.default_rng(0).permutation(120)
+    known, new = order[:80], order[80:]
+    model = AngularCIGMVC(3, random_state=0).fit(rows_of(blobs.views, known))
+    found = model.predict_with_shares(rows_of(blobs.views, new))
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1)
+    assert found.confidence.mean() > 0.9
+    noise = {
+        name: np.random.default_rng(1).standard_normal((40, view.shape[1]))
+        for name, view in blobs.views.items()
+    }
+    assert model.predict_with_shares(noise).confidence.mean() < 0.85
+    assert model.confidence_.shape == (80,)
+    assert model.confidence_.mean() > 0.9
+
+
+def test_each_new_sample_is_on_its_own(blobs):
+    model = AngularCIGMVC(3, random_state=0).fit(rows_of(blobs.views, slice(0, 80)))
+    new = rows_of(blobs.views, slice(80, 120))
+    together = model.predict_with_shares(new).shares
+    alone = [model.predict_with_shares(rows_of(new, [i])).shares[0] for i in range(40)]
+    np.testing.assert_allclose(together, alone, atol=1e-12)
+
+
+def test_views_may_be_missing(blobs):
+    model = AngularCIGMVC(3, random_state=0).fit(rows_of(blobs.views, slice(0, 80)))
+    new = rows_of(blobs.views, slice(80, 120))
+    first, *others = new
+    one_view = model.predict({first: new[first]})
+    blank = {**new, **{name: np.full_like(new[name], np.nan) for name in others}}
+    for name in others:
+        blank[name][0] = new[name][0]  # not wholly empty
+    assert clustering_accuracy(blobs.target[80:], one_view) > 0.9
+    present = np.zeros((40, 3), dtype=bool)
+    present[:, 0] = True
+    present[0] = True
+    by_nan = model.predict_with_shares(blank).shares
+    np.testing.assert_array_equal(by_nan, model.predict_with_shares(new, present=present).shares)
+    np.testing.assert_array_equal(by_nan[1:].argmax(axis=1), one_view[1:])
+
+
+def test_a_model_fitted_with_missing_samples(blobs, rng):
+    present = rng.random((120, 3)) < 0.7
+    present[~present.any(axis=1), 0] = True
+    model = AngularCIGMVC(3, random_state=0).fit(blobs.views, present=present)
+    assert (model.predict(blobs.views, present=present) == model.labels_).mean() >= 0.99
+    assert clustering_accuracy(blobs.target, model.predict(blobs.views)) > 0.95
+
+
+@pytest.mark.parametrize("form", ["list", "one matrix", "sparse", "sparse for dense"])
+def test_forms_of_input(blobs, form):
+    tables = list(blobs.views.values())
+    expected = AngularCIGMVC(3, random_state=0).fit(tables).predict(tables)
+    if form == "one matrix":
+        X = np.hstack(tables)
+        model = AngularCIGMVC(3, random_state=0, views=[t.shape[1] for t in tables]).fit(X)
+        found = model.predict(X)
+    elif form == "list":
+        found = AngularCIGMVC(3, random_state=0).fit(tables).predict(tuple(tables))
+    else:
+        sparse = [csr_array(table) for table in tables]
+        known = tables if form == "sparse for dense" else sparse
+        found = AngularCIGMVC(3, random_state=0).fit(known).predict(sparse)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("method", [CIGMVC, GBS, manyview.MGL, manyview.CoregSC,
+                                    manyview.SpectralAverage, manyview.SpectralView])  # fmt: skip
+def test_every_method_predicts(method, blobs):
+    model = method(3, random_state=0).fit(rows_of(blobs.views, slice(0, 80)))
+    found = model.predict(rows_of(blobs.views, slice(80, 120)))
+    assert clustering_accuracy(blobs.target[80:], found) > 0.9
+
+
+def test_transform_gives_the_embedding(blobs):
+    model = AngularCIGMVC(3, random_state=0).fit(blobs.views)
+    found = model.transform(blobs.views)
+    assert found.shape == (120, 3)
+    np.testing.assert_allclose(found, model.embedding_, atol=0.2 * np.abs(model.embedding_).max())
+    framed = AngularCIGMVC(3, random_state=0).set_output(transform="pandas")
+    frame = framed.fit_transform(np.hstack(list(blobs.views.values())))
+    assert list(frame.columns) == ["angularcigmvc0", "angularcigmvc1", "angularcigmvc2"]
+
+
+def test_columns_with_names_may_be_in_any_order(blobs):
+    frames = {name: pd.DataFrame(view).add_prefix(name) for name, view in blobs.views.items()}
+    model = AngularCIGMVC(3, random_state=0).fit(frames)
+    turned = {name: frame[frame.columns[::-1]] for name, frame in frames.items()}
+    np.testing.assert_array_equal(model.predict(turned), model.labels_)
+    np.testing.assert_array_equal(model.predict(blobs.views), model.labels_)  # without any names
+    with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* first is 'view00'"):
+        model.predict({"view0": frames["view0"].drop(columns="view00")})
+
+
+def test_rows_with_other_names_are_refused(blobs):
+    frames = {name: pd.DataFrame(view) for name, view in blobs.views.items()}
+    frames["view1"] = frames["view1"].iloc[::-1]
+    model = AngularCIGMVC(3, random_state=0).fit(blobs.views)
+    for method in (model.predict, AngularCIGMVC(3).fit):
+        with pytest.raises(ValueError, match="'view0' and 'view1' have different indexes"):
+            method(frames)
+
+
+@pytest.mark.parametrize("columns", [2, 10])
+def test_a_sample_far_out_changes_nothing_for_the_others(columns, blobs):
+    views = [view[:, :columns] for view in blobs.views.values()]
+    model = AngularCIGMVC(3, random_state=0, normalize=None).fit(views)
+    alone = model.predict_with_shares([view[:50] for view in views]).shares
+    far = [np.vstack([view[:50], np.full((1, view.shape[1]), 1e200)]) for view in views]
+    beside = model.predict_with_shares(far).shares
+    np.testing.assert_allclose(beside[:50], alone, atol=1e-9)
+    assert np.isfinite(beside).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_known_samples_alone_in_their_clusters_are_known_again(blobs):
+    views = [view[:20] for view in blobs.views.values()]
+    model = AngularCIGMVC(20, random_state=0).fit(views)
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+
+def test_one_new_sample_that_lacks_a_view(blobs):
+    first, second, third = (view[:1] for view in blobs.views.values())
+    model = AngularCIGMVC(3, random_state=0).fit(list(blobs.views.values()))
+    assert model.predict([first * np.nan, second, third])[0] == model.labels_[0]
+    present = np.array([[True, False, False]])
+    assert model.predict([first, second, third], present=present)[0] == model.labels_[0]
+
+
+def test_parameters_set_after_the_fit_are_for_the_next_one(blobs):
+    model = AngularCIGMVC(3, random_state=0).fit(blobs.views)
+    before = model.predict_with_shares(blobs.views).shares
+    model.set_params(normalize=None, n_neighbors=3)
+    np.testing.assert_array_equal(model.predict_with_shares(blobs.views).shares, before)
+
+
+def test_errors(blobs, rng):
+    model = AngularCIGMVC(3, random_state=0)
+    with pytest.raises(NotFittedError):
+        model.predict(blobs.views)
+    model.fit(blobs.views)
+    first, second, third = blobs.views
+    with pytest.raises(ValueError, match=rf"view 'other'; expected some of {first}, "):
+        model.predict({"other": rng.standard_normal((3, 4))})
+    with pytest.raises(ValueError, match=r"got 2 view\(s\); expected 3"):
+        model.predict([blobs.views[first], blobs.views[second]])
+    with pytest.raises(ValueError, match=f"view '{third}' has 2 columns; expected 10"):
+        model.predict({third: rng.standard_normal((3, 2))})
+    nan = blobs.views[first][:3].copy()
+    nan[1] = np.nan
+    with pytest.raises(ValueError, match=r"1 sample\(s\) are absent from all views: 1"):
+        model.predict({first: nan})
+    square = [np.abs(rng.standard_normal((30, 30))) for _ in range(2)]
+    given = AngularCIGMVC(3, graph="precomputed", random_state=0).fit(square)
+    assert not hasattr(given, "predict")
+    with pytest.raises(AttributeError, match="has no attribute 'predict'") as caught:
+        given.predict(square)
+    assert "similarities, not features" in str(caught.value.__cause__)

@@ -1,0 +1,278 @@
+"""The page about a clustering in a real browser: what a person can do with it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from manyview.report import FeatureEffect, ViewContents, render_clusters
+from tests.helpers.browser import CHROMIUM, QUIET, needs_browser
+from tests.helpers.html import (
+    NASTY,
+    digits_page,
+    digits_with_a_gap,
+    page_data,
+    some_digits,
+    two_groups,
+)
+
+
+@pytest.fixture(scope="module")
+def contents():
+    return digits_with_a_gap()
+
+
+@pytest.fixture(scope="module")
+def html():
+    return digits_page()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Open a page; whatever it complains about, loads or pops up is held against it."""
+    visits = []
+
+    def visit(html, width=1200, scheme="light"):
+        path = tmp_path / "report.html"
+        path.write_text(html, encoding="utf-8")
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        seen = []
+        page.on("console", lambda message: seen.append(message.text))
+        page.on("pageerror", lambda error: seen.append(str(error)))
+        page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: seen.append(request.url))
+        page.goto(path.as_uri())
+        visits.append((page, seen, path.as_uri()))
+        return page
+
+    yield visit
+    for page, seen, address in visits:
+        page.close()
+        assert seen == [address]
+
+
+def pixels(page):
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    return page.evaluate("document.getElementById('canvas').toDataURL()")
+
+
+def first_column(page):
+    return page.locator("#samples tbody tr:not([hidden]) td:first-child").all_text_contents()
+
+
+def column(page, number):
+    cells = page.locator(f"#samples tbody td:nth-child({number})").all_text_contents()
+    return [float(cell) for cell in cells if cell[0].isdigit()]
+
+
+def spot(html, page, number):
+    """Where on the stage the page has drawn a point, worked out anew."""
+    x, y = (np.array(page_data(html)["points"][axis]) for axis in "xy")
+    box = page.locator("#canvas").bounding_box()
+    fit = min((box["width"] - 52) / x.max(), (box["height"] - 52) / y.max())
+    across = box["width"] / 2 + (x[number] - x.max() / 2) * fit
+    down = box["height"] / 2 + (y.max() / 2 - y[number]) * fit
+    return across, down
+
+
+def alone(html):
+    """A point that no other is near to."""
+    points = page_data(html)["points"]
+    places = np.column_stack([points["x"], points["y"]])
+    distances = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(len(places))
+    return int(distances.min(axis=1).argmax())
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1200, 390], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_fits_and_follows_the_scheme(html, visit, width, scheme):
+    page = visit(html, width, scheme)
+    assert page.title() == "Some digits"
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert (int(ink.removeprefix("rgb(").split(",")[0]) > 128) == (scheme == "dark")
+    before = pixels(page)
+    page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
+    assert pixels(page) != before
+    assert page.locator("#canvas").bounding_box()["width"] > 300
+
+
+@needs_browser
+def test_colour_and_highlight_change_the_map(html, visit):
+    page = visit(html)
+    drawn = [pixels(page)]
+    assert page.locator("#scale").is_hidden()
+    for value in ("confidence", "0", "2"):
+        page.select_option("#color", value)
+        drawn.append(pixels(page))
+    assert page.locator("#scale").is_visible()
+    low, high = (float(page.locator(f"#scale-{end}").text_content()) for end in ("low", "high"))
+    assert 0 <= low < high <= 1
+    page.select_option("#color", "cluster")
+    assert pixels(page) == drawn[0]
+    cluster = page.locator("#sizes button").nth(2)
+    cluster.click()
+    assert cluster.get_attribute("aria-pressed") == "true"
+    drawn.append(pixels(page))
+    cluster.click()
+    page.locator("#zoom-in").click()
+    drawn.append(pixels(page))
+    assert len(set(drawn)) == len(drawn) == 6
+    page.locator("#reset").click()
+    assert pixels(page) == drawn[0]
+
+
+@needs_browser
+def test_pointing_shows_the_sample(html, visit, contents):
+    page = visit(html)
+    number = alone(html)
+    across, down = spot(html, page, number)
+    assert page.locator("#tip").is_hidden()
+    page.locator("#canvas").hover(position={"x": across, "y": down})
+    told = page.locator("#tip").inner_text().split()
+    assert told[0] == contents.ids[number]
+    assert told[told.index("cluster") + 1] == str(contents.labels[number])
+    assert told[told.index("confidence") + 1] == f"{contents.confidence[number]:.3f}"
+    assert told[told.index("fourier") + 1] == f"{contents.views[1].disagreement[number]:.3f}"
+    page.mouse.move(1, 1)
+    assert page.locator("#tip").is_hidden()
+    page.focus("#canvas")
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    assert page.locator("#tip strong").text_content() in contents.ids
+    assert "confidence" in page.locator("#spoken").text_content()
+
+
+@needs_browser
+def test_tapping_shows_the_sample(html, browser, tmp_path, contents):
+    path = tmp_path / "page.html"
+    path.write_text(html, encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800}, has_touch=True)
+    page.goto(path.as_uri())
+    number = alone(html)
+    across, down = spot(html, page, number)
+    page.locator("#canvas").tap(position={"x": across, "y": down})
+    assert page.locator("#tip strong").text_content() == contents.ids[number]
+    page.close()
+
+
+@needs_browser
+def test_table_sorts_and_filters(html, visit):
+    page = visit(html)
+    given = first_column(page)
+    assert len(given) == 200
+    heads = page.locator("#samples th")
+    assert heads.last.get_attribute("aria-sort") == "descending"
+    page.locator("#samples th button", has_text="Confidence").click()
+    values = column(page, 3)
+    assert values == sorted(values, reverse=True)
+    page.locator("#samples th button", has_text="Confidence").press("Enter")
+    values = column(page, 3)
+    assert values == sorted(values)
+    assert heads.nth(2).get_attribute("aria-sort") == "ascending"
+    assert heads.last.get_attribute("aria-sort") is None
+    page.locator("#samples th button").first.click()
+    ids = [int(text.removeprefix("digit-")) for text in first_column(page)]
+    assert ids == sorted(ids)
+    assert first_column(page) != given
+    page.locator("#samples th button", has_text="pixels").click()
+    assert "–" in page.locator("#samples tbody tr:last-child td").nth(3).text_content()  # noqa: RUF001
+    wanted = [name for name in given if "-1" in name]
+    page.fill("#filter", "-1")
+    assert sorted(first_column(page)) == sorted(wanted)
+    assert f"{len(wanted)} of 200" in page.locator("#found").text_content()
+    page.locator("#samples tbody tr:not([hidden]) .link").first.click()
+    assert page.locator("#tip strong").text_content() == first_column(page)[0]
+
+
+@needs_browser
+def test_names_are_text_in_the_browser(visit):
+    names = [NASTY, '"><img src=x onerror=alert(2)>', "$x$ & '視点'"]
+    contents = some_digits(names=tuple(names))
+    page = visit(render_clusters(replace(contents, title=NASTY, ids=[NASTY] * 300)))
+    assert page.title() == NASTY
+    assert page.locator("#color option").all_text_contents()[2:] == names
+    assert page.locator("summary").all_text_contents() == names
+    assert first_column(page)[0] == NASTY
+    page.focus("#canvas")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#tip strong").text_content() == NASTY
+    assert page.locator("#tip dt").all_text_contents()[3:] == names
+    assert page.locator("img").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+@needs_browser
+def test_long_words_do_not_widen_the_page(visit):
+    word = "w" * 300
+    view = replace(
+        two_groups().views[0],
+        name=word,
+        disagreement=np.linspace(0, 1, 10),
+        effects=[[FeatureEffect(word, 9.0, 1e300, -1e-300)], []],
+    )
+    texts = {"title": word, "command": word, "settings": {word: word}, "warnings": [word]}
+    page = visit(render_clusters(two_groups(views=[view], ids=[word] * 10, **texts)), width=390)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    wide = "section > *, .controls > *, .group *, .settings *, .warnings *"
+    right = page.eval_on_selector_all(
+        wide, "all => Math.max(...all.map((one) => one.getBoundingClientRect().right))"
+    )
+    assert right <= 390
+
+
+@needs_browser
+def test_copying_and_printing(html, visit):
+    page = visit(html)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#copy").click()
+    page.wait_for_function("document.getElementById('copy').textContent !== 'Copy'")
+    assert page.locator("details[open]").count() == 1
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details[open]").count() == 3
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 1
+    assert len(page.pdf()) > 20_000
+
+
+@needs_browser
+def test_many_points_are_drawn_in_time(visit, rng):
+    n = 4000
+    labels = np.sort(rng.integers(0, 200, n))
+    ring = csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
+    view = ViewContents("only", n, 3, 1.0, ring, rng.random(n), 0.5)
+    ids = [f"sample {i}" for i in range(n)]
+    contents = two_groups(ids=ids, labels=labels, confidence=rng.random(n), views=[view])
+    with pytest.MonkeyPatch.context() as patch:  # its place is of no account here
+        patch.setattr("manyview.plotting._map.map_graphs", lambda *_, **__: rng.random((n, 2)))
+        html = render_clusters(contents)
+    page = visit(html)
+    assert page.locator("#sizes button").count() == 200
+    milliseconds = page.evaluate(
+        """async () => {
+          const color = document.getElementById("color"), times = [];
+          for (const value of ["confidence", "0", "cluster", "0", "confidence"]) {
+            color.value = value;
+            await new Promise((done) => requestAnimationFrame(done));
+            const started = performance.now();
+            color.dispatchEvent(new Event("change"));
+            await new Promise((done) => requestAnimationFrame(done));  // drawn
+            await new Promise((done) => requestAnimationFrame(done));  // and on the screen
+            times.push(performance.now() - started);
+          }
+          return times.sort((a, b) => a - b)[2];
+        }"""
+    )
+    assert milliseconds < 250  # some 20 on an idle machine

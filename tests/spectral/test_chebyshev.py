@@ -1,0 +1,163 @@
+"""The eigen-solver for many samples: right, and honest where it is not."""
+
+import numpy as np
+import pytest
+from scipy.sparse import block_diag, csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview import SpectralAverage, _kernels
+from manyview.datasets import make_latent_views
+from manyview.spectral import _spectrum as spectral
+from manyview.spectral._chebyshev import NullSpace, Operator, lowest_eigenpairs
+from manyview.spectral._spectrum import laplacian_spectrum
+from tests.helpers import oracle
+
+
+@pytest.fixture(autouse=True)
+def for_any_size(monkeypatch):
+    monkeypatch.setattr(spectral, "FILTERED_LIMIT", 0)
+
+
+def grouped_graph(rng, sizes, inside=12, outside=1.0):
+    """A random graph with groups: a gap after as many eigenvalues as there are groups.
+
+    Weights are eighths, which single precision holds exactly.
+    """
+    n = sum(sizes)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    same = group[:, None] == group
+    chance = np.where(same, inside / np.array(sizes)[group], outside / n)
+    G = np.where(rng.random((n, n)) < chance, rng.integers(1, 9, (n, n)) / 8, 0)
+    G = G + G.T
+    np.fill_diagonal(G, 0)
+    for s in range(n - 1):  # every group hangs together
+        if same[s, s + 1]:
+            G[s, s + 1] = G[s + 1, s] = 1
+    return csr_array(G)
+
+
+def test_filter_step_equals_its_twin(rng):
+    G = grouped_graph(rng, [20, 20])
+    diagonal, block, before = rng.random(40), rng.random((40, 8)), rng.random((40, 8))
+    out = np.full((40, 8), np.nan)
+    _kernels.filter_step(
+        G.indptr, G.indices, G.data.astype(np.float32), diagonal, 0, block, before, 0.7, 0.2, out
+    )
+    expected = 0.7 * (diagonal[:, None] * block - G.toarray() @ block) - 0.2 * before
+    np.testing.assert_allclose(out, expected, atol=1e-13)
+
+
+def test_null_vectors_are_removed(rng):
+    pieces, vector = rng.integers(0, 3, 50), rng.random(50) + 0.1
+    block = rng.random((50, 8))
+    expected = block.copy()
+    for p in range(3):
+        own = np.where(pieces == p, vector, 0) / np.linalg.norm(vector[pieces == p])
+        expected -= own[:, None] * (own @ block)
+    NullSpace(pieces, vector).remove_from(block)
+    np.testing.assert_allclose(block, expected, atol=1e-14)
+
+
+def test_the_filter_is_the_polynomial_it_should_be(rng):
+    """On a diagonal matrix: 1 at 0, at most 1 / T_d(...) from the edge to the bound."""
+    grid = np.linspace(0, 3, 301)
+    none = csr_array((301, 301), dtype=np.float32)
+    values = Operator(grid, none, 3.0).filter(np.ones((301, 1)), 9, 0.5, np.float64)[:, 0]
+    x = (3.5 - 2 * grid) / 2.5
+    expected = np.polynomial.chebyshev.Chebyshev.basis(9)(x)
+    np.testing.assert_allclose(values, expected / expected[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("pieces", [[[150, 150, 100, 120]], [[150, 150], [120], [80, 60, 90]]])
+def test_spectrum_equals_the_twin(rng, pieces, normalized):
+    graph = csr_array(block_diag([grouped_graph(rng, sizes) for sizes in pieces]))
+    n_clusters = sum(map(len, pieces))
+    shuffled = rng.permutation(graph.shape[0])
+    graph = csr_array(graph[shuffled][:, shuffled])
+    found = laplacian_spectrum(graph, n_clusters, rng, normalized=normalized)
+    M = graph.toarray()
+    d = M.sum(axis=1)
+    L = np.diag(d) - M
+    if normalized:
+        L = L / np.sqrt(d) / np.sqrt(d)[:, None]
+    w, vectors = np.linalg.eigh(L)
+    assert found.n_components == len(pieces)
+    assert found.converged
+    assert 0 < found.residual < 1e-4
+    assert found.sum_c == pytest.approx(w[:n_clusters].sum(), abs=1e-5)
+    assert found.sum_c1 > found.sum_c + 0.9 * (w[n_clusters] - w[n_clusters - 1])
+    F, C = found.embedding, n_clusters
+    np.testing.assert_allclose(F.T @ F, np.eye(C), atol=1e-6)
+    np.testing.assert_allclose(F @ F.T, vectors[:, :C] @ vectors[:, :C].T, atol=1e-3)
+
+
+def test_more_pieces_than_clusters_need_no_solving(rng, monkeypatch):
+    monkeypatch.setattr(spectral, "lowest_eigenpairs", None)
+    graph = csr_array(block_diag([grouped_graph(rng, [n]) for n in (30, 20, 10)]))
+    found = laplacian_spectrum(graph, 2, rng)
+    assert (found.n_components, found.sum_c, found.sum_c1) == (3, 0.0, 0.0)
+    assert set(np.flatnonzero(found.embedding.any(axis=1))) == set(range(50))
+
+
+def test_exactly_as_many_pieces_as_clusters(rng):
+    graph = csr_array(block_diag([grouped_graph(rng, [n]) for n in (30, 20, 40)]))
+    found = laplacian_spectrum(graph, 3, rng)
+    w, _ = oracle.smallest_eigenpairs(graph.toarray())
+    assert found.sum_c == 0
+    assert found.sum_c1 > w[3] / 2  # all that is asked of it: not 0
+
+
+def operator_of(graph):
+    degrees = graph.sum(axis=1)
+    links = csr_array(graph, dtype=np.float32)
+    null = NullSpace(np.zeros(len(degrees), dtype=int), np.ones(len(degrees)))
+    return Operator(degrees, links, 2 * degrees.max()), null
+
+
+def test_as_exact_as_asked_for(rng):
+    """Beyond what single precision can do, the filter goes on in double precision."""
+    graph = grouped_graph(rng, [150, 150, 100])
+    operator, null = operator_of(graph)
+    low = lowest_eigenpairs(operator, 2, null, None, rng, tolerance=1e-12)
+    w, vectors = oracle.smallest_eigenpairs(graph.toarray())
+    assert low.converged
+    np.testing.assert_allclose(low.values[:2], w[1:3], atol=1e-12)
+    F = low.vectors[:, :2]
+    np.testing.assert_allclose(F @ F.T, vectors[:, 1:3] @ vectors[:, 1:3].T, atol=1e-9)
+
+
+def test_a_block_from_the_last_round_saves_products(rng):
+    graph = grouped_graph(rng, [150, 150, 100])
+    operator, null = operator_of(graph)
+    cold = lowest_eigenpairs(operator, 2, null, None, rng)
+    warm = lowest_eigenpairs(operator, 2, null, cold, rng)
+    assert warm.n_products < cold.n_products / 2
+    fewer = lowest_eigenpairs(operator, 1, null, cold, rng)  # a component was cut off meanwhile
+    more = lowest_eigenpairs(operator, 12, null, cold, rng)
+    assert fewer.vectors.shape[1] <= cold.vectors.shape[1] < more.vectors.shape[1]
+
+
+def test_what_did_not_converge_is_said(rng, monkeypatch):
+    """Seven eigenvectors of a graph without groups: no gap, and here little time."""
+
+    def hasty(*args, **options):
+        return lowest_eigenpairs(*args, **{**options, "max_products": 20})
+
+    monkeypatch.setattr(spectral, "lowest_eigenpairs", hasty)
+    graph = grouped_graph(rng, [800])
+    found = laplacian_spectrum(graph, 7, rng)
+    assert not found.converged
+    data = make_latent_views(300, 3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"did not converge \(residual .*e-0\d\)"):
+        SpectralAverage(9, random_state=0).fit(data.views)
+
+
+def test_a_long_graph_goes_to_another_solver(rng):
+    n = 4000
+    links = np.arange(n), (np.arange(n) + 1) % n
+    ring = csr_array((np.ones(n), links), shape=(n, n))
+    found = laplacian_spectrum(csr_array(ring + ring.T), 6, rng)
+    expected = np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(n) / n))
+    assert found.converged
+    assert found.sum_c == pytest.approx(expected[:6].sum(), rel=1e-6)
