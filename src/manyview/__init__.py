@@ -10,7 +10,7 @@ from manyview._version import __version__
 
 if TYPE_CHECKING:
     from manyview import datasets, metrics, plotting
-    from manyview.api import suggest_n_clusters
+    from manyview.api import cluster, suggest_n_clusters
     from manyview.methods import (
         CIGMVC,
         GBS,
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
         SpectralConcat,
         SpectralView,
     )
-    from manyview.predict._model_file import load_model, save_model
-    from manyview.result import ClusterResult, cluster
-    from manyview.runtime._memory import memory_limit
+    from manyview.predict import load_model, save_model
+    from manyview.result import ClusterResult
+    from manyview.runtime import memory_limit
 
 _METHODS = (
     "CIGMVC",
@@ -41,10 +41,10 @@ _METHODS = (
 )
 _ELSEWHERE = {
     "ClusterResult": "result",
-    "cluster": "result",
-    "load_model": "predict._model_file",
-    "memory_limit": "runtime._memory",
-    "save_model": "predict._model_file",
+    "cluster": "api",
+    "load_model": "predict",
+    "memory_limit": "runtime",
+    "save_model": "predict",
     "suggest_n_clusters": "api",
 }
 _MODULES = ("datasets", "metrics", "plotting")

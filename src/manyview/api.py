@@ -1,13 +1,153 @@
-"""How many clusters views of the same samples have, before any method is chosen."""
+"""What a user calls first: `cluster` and `suggest_n_clusters`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from manyview.methods import SpectralAverage
-from manyview.runtime._checks import check_integer
-from manyview.spectral._n_clusters import MAX_CLUSTERS, ClusterNumber, from_graphs
+import numpy as np
+
+from manyview.inputs import AlignedTables, tables_of
+from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, GraphFusion, SpectralAverage
+from manyview.result import ClusterResult
+from manyview.runtime import check_choice, check_integer, importing
+from manyview.spectral import MAX_CLUSTERS, ClusterNumber, from_graphs
+
+#: Methods on graphs, by the names that `cluster` and the command line know them by.
+METHODS: dict[str, Any] = {
+    "angular": AngularCIGMVC,
+    "cigmvc": CIGMVC,
+    "gbs": GBS,
+    "average": SpectralAverage,
+    "mgl": MGL,
+    "mcgl": MCGL,
+}
+
+
+def cluster(
+    data: Any,
+    n_clusters: int | str = "auto",
+    *,
+    method: str = "angular",
+    views: Sequence[str] | None = None,
+    present: Any = None,
+    add_to_obs: str | None = None,
+    random_state: int | None = 0,
+    checkpoint: str | Path | None = None,
+    client: Any = None,
+    **options: Any,
+) -> ClusterResult:
+    """Cluster samples that come in several views.
+
+    Parameters
+    ----------
+    data : MuData, AnnData, dict, list or tuple of tables
+        Modalities of a MuData are its views, with whatever cells each has. Data frames of pandas
+        with an index of their own are joined by it, so that samples may be in any order or be
+        missing; other tables have the same samples in the same order, rows of NaN where a view
+        lacks one.
+    n_clusters : int or "auto", default="auto"
+        "auto" reads it off the graphs of the views.
+    method : {"angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}, default="angular"
+    views : names of the views to take, optional
+        Of an AnnData "X", names of layers or of obsm; by default "X" alone.
+    present : boolean array of shape (n_samples, n_views), optional
+        False where a view lacks a sample.
+    add_to_obs : str, optional
+        Of MuData and AnnData: a column of `obs` to write the clusters to.
+    random_state : int or None, default=0
+    checkpoint : path of a folder, optional
+        Of "angular", "cigmvc" and "gbs": where to keep what there is so far, so that the same call
+        after an interruption goes on from there.
+    client : distributed.Client, optional
+        Of "angular", "cigmvc" and "gbs": fit on the workers of this Dask cluster. Views may then be
+        Dask arrays and data frames as well, or paths of Parquet files, or of folders of their
+        parts, that workers read themselves; samples of such views are numbered. Samples and graphs
+        stay on the cluster: the result has no report and no model.
+    **options
+        Other parameters of the method, as ``n_neighbors=20``.
+
+    Returns
+    -------
+    ClusterResult
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3)
+    >>> result.labels.shape
+    (90,)
+    """
+    check_choice("method", method, tuple(METHODS))
+    if options.get("graph") == "precomputed":
+        raise ValueError(
+            "graph='precomputed'; expected features, or the estimator "
+            f"{METHODS[method].__name__}, which takes similarities"
+        )
+    if add_to_obs is not None and not hasattr(data, "obs_names"):
+        raise ValueError(
+            f"add_to_obs={add_to_obs!r} with {type(data).__name__}; expected MuData or AnnData"
+        )
+    estimator = METHODS[method](n_clusters, random_state=random_state, **options)
+    for name, value in (("checkpoint", checkpoint), ("client", client)):
+        if value is not None and not isinstance(estimator, GraphFusion):
+            raise ValueError(
+                f"{name} with method={method!r}; expected one of 'angular', 'cigmvc', 'gbs'"
+            )
+    kept = {} if checkpoint is None else {"checkpoint": checkpoint}
+    if client is None:
+        tables = tables_of(data, views, present)
+    started = time.perf_counter()
+    with _heard_warnings() as heard:
+        if client is None:
+            estimator.fit(tables, **kept)
+        else:
+            tables = _fit_on_cluster(estimator, data, views, present, client=client, **kept)
+    seconds = time.perf_counter() - started
+    result = ClusterResult(tables, estimator, method, seconds, tuple(heard))
+    if add_to_obs is not None:
+        result.add_to_obs(data, add_to_obs)
+    return result
+
+
+def _fit_on_cluster(
+    estimator: Any, data: Any, views: Sequence[str] | None, present: Any, **given: Any
+) -> AlignedTables:
+    """Fit; what the views are, of which features may be on the cluster alone."""
+    with importing("a fit on a cluster", "dask"):
+        from manyview.distributed import collections_of
+    spread = collections_of(data, views)
+    if spread is None:
+        tables = tables_of(data, views, present)
+        estimator.fit(tables.views, present=tables.present, **given)
+    else:
+        estimator.fit(spread.views, present=present, **given)
+        n, n_views = len(estimator.labels_), len(spread.views)
+        ids = tuple(map(str, range(n)))
+        everywhere = np.ones((n, n_views), dtype=bool)
+        tables = AlignedTables(ids, spread.views, everywhere, spread.features, has_ids=False)
+    # Rows of nothing but NaN are found where they are read.
+    found = estimator._present
+    return tables if found is None else replace(tables, present=tables.present & found)
+
+
+@contextmanager
+def _heard_warnings() -> Iterator[list[str]]:
+    """Keep the texts of warnings, and let them go on to whoever listens."""
+    heard: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield heard
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            heard.append(str(warning.message))
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def suggest_n_clusters(

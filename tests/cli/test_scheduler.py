@@ -286,7 +286,7 @@ def test_files_that_workers_do_not_find(files, address, capsys, monkeypatch):
         os.rename("view0.parquet", "moved.parquet")
         return tables
 
-    monkeypatch.setattr(spread_files, "read_files", read_and_move)
+    monkeypatch.setattr("manyview.distributed.read_files", read_and_move)
     complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)
     assert "view0.parquet: a worker finds no such file; expected it there on all" in complaint
 

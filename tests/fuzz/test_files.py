@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from manyview import cli, load_model
 from manyview.inputs._align import align
 from manyview.inputs.files import _anndata as _annotated
-from manyview.inputs.files import read_views
+from manyview.inputs.files import _limits, read_views
 from manyview.runtime import _memory as memory
 from tests.helpers import damaged_files as damage
 from tests.helpers import hostile_files as traps
@@ -42,7 +42,8 @@ QUICK = EXTENSIONS[:-1]
 @pytest.fixture
 def small(folder, monkeypatch):
     """A folder to work in, and a machine of little memory and patience."""
-    monkeypatch.setattr(memory, "available", lambda: max(0, start[0] + LEFT - resident()))
+    for module in (memory, _limits, _annotated):
+        monkeypatch.setattr(module, "available", lambda: max(0, start[0] + LEFT - resident()))
     monkeypatch.setattr(_annotated, "PATIENCE", 5.0)
     return folder
 
@@ -214,9 +215,10 @@ def test_what_does_not_fit_is_refused(small, bomb):
 
 MEASURED = """
 import resource, sys
-from manyview import memory
-from manyview.readers import read_views
-memory.available = lambda: int(sys.argv[2])
+import manyview.inputs.files._anndata as reader
+import manyview.inputs.files._limits as limits
+from manyview.inputs.files import read_views
+reader.available = limits.available = lambda: int(sys.argv[2])
 try:
     read_views([sys.argv[1]])
 except ValueError as error:

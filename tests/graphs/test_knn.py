@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from manyview.graphs._knn import nearest
-from manyview.graphs._stack import complete_graph, given_graph, neighbor_graph
+from manyview.graphs._weights import complete_graph, given_graph, neighbor_graph
 from manyview.inputs._scaling import normalize_rows
 from tests.helpers import oracle
 

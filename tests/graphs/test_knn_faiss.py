@@ -9,7 +9,7 @@ from manyview.datasets import make_latent_views
 from manyview.graphs import _knn as neighbors
 from manyview.graphs import _knn_faiss as approximate
 from manyview.graphs._knn import nearest
-from manyview.graphs._stack import neighbor_graph
+from manyview.graphs._weights import neighbor_graph
 from manyview.inputs._scaling import normalize_rows
 from manyview.metrics import adjusted_rand
 

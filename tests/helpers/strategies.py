@@ -22,7 +22,7 @@ from manyview import (
     SpectralConcat,
     SpectralView,
 )
-from manyview.result import METHODS
+from manyview.api import METHODS
 from tests.helpers.odd_tables import (
     HOLES,
     HUGE,

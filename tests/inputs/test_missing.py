@@ -10,7 +10,8 @@ import manyview
 from manyview import CIGMVC, GBS, AngularCIGMVC, SpectralAverage, datasets
 from manyview.graphs._bridges import closest_bridges
 from manyview.graphs._knn import nearest
-from manyview.graphs._stack import neighbor_graph, spread_graph, stack_graphs
+from manyview.graphs._stack import stack_graphs
+from manyview.graphs._weights import neighbor_graph, spread_graph
 from manyview.inputs._missing import find_gaps
 from manyview.inputs._scaling import normalize_rows
 from manyview.methods import _fusion

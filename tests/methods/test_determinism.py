@@ -162,7 +162,7 @@ for name in ("AngularCIGMVC", "CIGMVC", "GBS", "CoregSC", "MSC", "MGL", "MCGL",
              "SpectralAverage", "SpectralConcat", "SpectralView"):
     found.append(getattr(manyview, name)(4, random_state=0).fit(views))
 found.append(manyview.AngularCIGMVC(4, max_iter=2, random_state=0).fit(views))
-for search in ("exact", "approximate")[: 2 if manyview.approximate.is_available() else 1]:
+for search in ("exact", "approximate")[: 2 if manyview.graphs._knn_faiss.is_available() else 1]:
     for name in ("AngularCIGMVC", "CIGMVC", "GBS"):
         method = getattr(manyview, name)
         found.append(method(4, neighbor_search=search, random_state=0).fit(many))

@@ -8,10 +8,11 @@ from sklearn.exceptions import NotFittedError
 
 import manyview
 from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
+from manyview.graphs import own_shares
 from manyview.graphs._knn import nearest_known
 from manyview.inputs._scaling import DenseRows, normalize_rows
 from manyview.metrics import clustering_accuracy
-from manyview.predict._voting import closeness, own_shares, vote_shares
+from manyview.predict._voting import closeness, vote_shares
 
 
 @pytest.fixture(scope="module")

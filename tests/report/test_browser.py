@@ -256,7 +256,7 @@ def test_many_points_are_drawn_in_time(visit, rng):
     ids = [f"sample {i}" for i in range(n)]
     contents = two_groups(ids=ids, labels=labels, confidence=rng.random(n), views=[view])
     with pytest.MonkeyPatch.context() as patch:  # its place is of no account here
-        patch.setattr("manyview.plotting._map.map_graphs", lambda *_, **__: rng.random((n, 2)))
+        patch.setattr("manyview.plotting.map_graphs", lambda *_, **__: rng.random((n, 2)))
         html = render_clusters(contents)
     page = visit(html)
     assert page.locator("#sizes button").count() == 200

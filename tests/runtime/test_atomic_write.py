@@ -22,7 +22,7 @@ if not hasattr(os, "fork"):
 DRIVER = """
 import errno, json, os, signal, sys
 from pathlib import Path
-from manyview._files import write_all, write_whole
+from manyview.runtime._atomic_write import write_all, write_whole
 from manyview._signals import listen
 
 folder, how, work = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -154,7 +154,7 @@ def test_failed_or_interrupted_at_every_step(tmp_path, how, work):
 
 def test_a_draft_that_is_alive_stays(tmp_path):
     code = (
-        "import sys\nfrom pathlib import Path\nfrom manyview._files import _draft\n"
+        "import sys\nfrom pathlib import Path\nfrom manyview.runtime._atomic_write import _draft\n"
         "with _draft(Path(sys.argv[1])) as draft:\n"
         "    (draft / 'half').write_text('half'); print(draft, flush=True); sys.stdin.read()"
     )

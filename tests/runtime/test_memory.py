@@ -168,7 +168,7 @@ def models():
     model=st.sampled_from(list(models())),
     n=st.integers(10, 200_000),
     widths=st.lists(st.integers(1, 3000), min_size=1, max_size=4),
-    n_clusters=st.one_of(st.none(), st.integers(1, 60)),
+    n_clusters=st.integers(1, 60),
     n_neighbors=st.integers(1, 50),
     search=st.sampled_from(["auto", "exact", "approximate"]),
     stored=st.one_of(st.none(), st.integers(1, 100)),

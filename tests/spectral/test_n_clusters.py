@@ -16,6 +16,7 @@ from manyview import (
     suggest_n_clusters,
 )
 from manyview.metrics import clustering_accuracy
+from manyview.plotting import plot_cluster_number
 
 mpl.use("agg")
 
@@ -54,7 +55,7 @@ def test_evidence():
         assert 0 <= row["eigenvalue"] <= 2
     assert str(found).count("suggested") == 1
     assert len(str(found).splitlines()) == 12
-    ax = found.plot()
+    ax = plot_cluster_number(found)
     assert ax.get_lines()[0].get_xdata().tolist() == list(range(2, 13))
 
 

@@ -23,7 +23,7 @@ from manyview.cli._demo import demo
 from manyview.cli._predict import add_predict_options, predict
 from manyview.cli._reproduce import reproduce
 from manyview.cli._terminal import fail
-from manyview.runtime._memory import NotEnoughMemoryError
+from manyview.runtime import NotEnoughMemoryError
 
 _EXTRA = ("rich", "jinja2", "matplotlib")
 

@@ -65,9 +65,7 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
 def cluster(options: argparse.Namespace) -> None:
     """Cluster the samples that are described by several tables, and write labels, a summary and a
     report page."""
-    from manyview.runtime._atomic_write import check_folder, check_free, write_all
-    from manyview.runtime._checks import check_integer
-    from manyview.runtime._memory import memory_limit
+    from manyview.runtime import check_folder, check_free, check_integer, memory_limit, write_all
 
     n_clusters = _number_or_auto("--clusters", options.clusters)
     neighbors = _number_or_auto("--neighbors", options.neighbors)
@@ -104,7 +102,7 @@ def _fit(
         show("connecting")
         where = connected(options.scheduler)
     with where as client:
-        from manyview.result import cluster as cluster_data
+        from manyview.api import cluster as cluster_data
 
         show("reading")
         tables = read_tables(options) if client is None else read_spread_tables(options)

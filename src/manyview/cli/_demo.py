@@ -10,8 +10,7 @@ from manyview.cli._terminal import print_path, print_table, progress
 def demo(options: argparse.Namespace) -> None:
     """Cluster the digits that scikit-learn ships with by the main methods, and write a page."""
     from manyview.cli._demo_run import run_demo
-    from manyview.runtime._atomic_write import check_free
-    from manyview.runtime._checks import check_integer
+    from manyview.runtime import check_free, check_integer
 
     check_integer("seed", options.seed, 0, 2**32 - 1)
     check_free(options.output, ["report.html"], force=True)  # better now than after the work

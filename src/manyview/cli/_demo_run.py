@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manyview.api import cluster
 from manyview.datasets import MultiViewData, load_digits_views
 from manyview.metrics import clustering_scores
 from manyview.report import Table
-from manyview.result import ClusterResult, cluster
+from manyview.result import ClusterResult
 
 MAIN = "angular"
 # By the names that people know them by; the main one first.

@@ -27,7 +27,7 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_tables(options: argparse.Namespace) -> Any:
-    from manyview.inputs._align import align
+    from manyview.inputs import align
     from manyview.inputs.files import read_views
 
     return align(read_views(options.views, **_how(options)))
@@ -35,7 +35,7 @@ def read_tables(options: argparse.Namespace) -> Any:
 
 def read_spread_tables(options: argparse.Namespace) -> Any:
     """The same for a cluster, whose workers read Parquet files themselves."""
-    from manyview.distributed._sources import read_files
+    from manyview.distributed import read_files
 
     return read_files(options.views, **_how(options))
 

@@ -24,8 +24,8 @@ def add_predict_options(parser: argparse.ArgumentParser) -> None:
 def predict(options: argparse.Namespace) -> None:
     """Put new samples into the clusters of a model: id, cluster and confidence of each. Views are
     known by the names they had when the model was made; some may be missing."""
-    from manyview.predict._model_file import load_model
-    from manyview.runtime._atomic_write import check_free, write_whole
+    from manyview.predict import load_model
+    from manyview.runtime import check_free, write_whole
 
     if options.output is not None:
         check_free(options.output.parent, [options.output.name], force=options.force)

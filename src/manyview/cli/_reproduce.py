@@ -22,8 +22,7 @@ def reproduce(options: argparse.Namespace) -> int:
         run_cells,
         write_outputs,
     )
-    from manyview.runtime._atomic_write import check_free
-    from manyview.runtime._checks import check_integer
+    from manyview.runtime import check_free, check_integer
 
     check_integer("seeds", options.seeds, 1, 1000)
     check_integer("processes", options.processes, 1, 64)

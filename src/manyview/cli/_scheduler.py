@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from manyview.cli._terminal import warn
-from manyview.runtime._checks import importing
+from manyview.runtime import importing
 
 _METHODS = ("angular", "cigmvc", "gbs")
 # Seconds to wait for an answer, and then for a worker.
@@ -51,7 +51,7 @@ def connected(address: str) -> Iterator[Any]:
             if issubclass(text.category, UserWarning):  # such as about other versions of Dask
                 warn(str(text.message))
         _check_workers(client, address)
-        from manyview.distributed._memory import ClusterError
+        from manyview.distributed import ClusterError
 
         try:
             yield client

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, issparse
 
 from manyview._typing import Matrix
 from manyview.datasets._record import MultiViewData
-from manyview.inputs._sparse import load_mat
+from manyview.inputs import load_mat
 
 _CI_GMVC = "hiroyuki-kasai/CI-GMVC", "datasets"
 _GBS = "cswanghao/gbs", "Dataset"

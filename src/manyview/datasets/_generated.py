@@ -9,7 +9,7 @@ from sklearn.datasets import make_moons
 
 from manyview._typing import FloatArray, IntArray
 from manyview.datasets._record import MultiViewData
-from manyview.runtime._checks import check_integer, check_real
+from manyview.runtime import check_integer, check_real
 
 
 def make_blob_views(

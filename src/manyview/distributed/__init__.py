@@ -6,5 +6,7 @@ Dask makes again when a worker is lost. The rounds hold state that it can't, so 
 """
 
 from manyview.distributed._fit import fit_spread
+from manyview.distributed._memory import ClusterError
+from manyview.distributed._sources import collections_of, read_files
 
-__all__ = ["fit_spread"]
+__all__ = ["ClusterError", "collections_of", "fit_spread", "read_files"]

@@ -11,7 +11,7 @@ from distributed import Future
 from manyview._typing import FloatArray, IntArray
 from manyview.distributed._client import Session
 from manyview.distributed._knn import Share, joined_rows, joined_shares
-from manyview.graphs._bridges import GAP_DIGITS, Bridges, bridges_by
+from manyview.graphs import GAP_DIGITS, Bridges, bridges_by
 
 # Samples that look for others at a time: their rows go to every worker.
 _BATCH_BYTES = 32 * 2**20

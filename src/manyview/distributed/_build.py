@@ -20,12 +20,9 @@ from manyview.distributed._laplacian import joined_pieces
 from manyview.distributed._stack import BlockStack, make_stack
 from manyview.distributed._views import SpreadViews, read_spread
 from manyview.distributed._weights import rows_in_blocks, weighted
-from manyview.graphs._bridges import Bridges, add_bridges
-from manyview.graphs._fit_size import FitSize, ViewSize
-from manyview.graphs._knn import NeighborSearch, choose_search
-from manyview.inputs._canonical_order import Layout, layout_of, row_digests
-from manyview.inputs._scaling import DenseRows
-from manyview.runtime._run import Run
+from manyview.graphs import Bridges, FitSize, NeighborSearch, ViewSize, add_bridges, choose_search
+from manyview.inputs import DenseRows, Layout, layout_of, row_digests
+from manyview.runtime import Run
 
 
 @dataclass(frozen=True)

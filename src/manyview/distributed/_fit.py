@@ -11,8 +11,8 @@ from manyview.distributed import _memory as memory
 from manyview.distributed._build import Preparation
 from manyview.distributed._client import NobodyWorksError, Session, WorkerLostError
 from manyview.distributed._stack import BlockStack
-from manyview.inputs._canonical_order import Layout
-from manyview.runtime._run import Run
+from manyview.inputs import Layout
+from manyview.runtime import Run
 
 #: How often a fit begins again because workers are lost, before it gives up.
 MOST_LOSSES = 5

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array, vstack
 
 from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
 from manyview.distributed._client import Session
-from manyview.graphs._knn import nearest, nearest_elsewhere
-from manyview.inputs._scaling import DenseRows, SparseRows, view_rows
+from manyview.graphs import nearest, nearest_elsewhere
+from manyview.inputs import DenseRows, SparseRows, view_rows
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,21 @@ from manyview import _kernels
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.distributed._client import Session
 from manyview.distributed._knn import Found, Share, among, joined_rows, joined_shares, nearest_of
-from manyview.graphs import _knn_faiss as approximate
-from manyview.graphs._knn import exact_distances
-from manyview.inputs._scaling import DenseRows
+from manyview.graphs import (
+    BLOCK,
+    POINTS_PER_CELL,
+    TARGET_RECALL,
+    TRIALS,
+    cell_centres,
+    cell_index,
+    exact_distances,
+    least_probed,
+    n_cells_for,
+    nearest_cells,
+    order_of_cells,
+    search_cells,
+)
+from manyview.inputs import DenseRows
 
 # Which samples are taken is told by their numbers alone, whatever block they are in.
 _TO_TRAIN, _TO_TRY = 0x6365_6C6C, 0x7472_6961
@@ -56,7 +68,7 @@ class Quantiser:
         return np.asarray(rows - self.centre, dtype=np.float32)
 
     def nearest_cells(self, rows: FloatArray, count: int) -> IntArray:
-        return approximate.nearest_cells(self.centres, self.centred(rows), count)
+        return nearest_cells(self.centres, self.centred(rows), count)
 
 
 @dataclass
@@ -75,7 +87,7 @@ class Owned:
     def index(self) -> Any:
         if self._index is None:
             rows = self.quantiser.centred(dense(self.share))
-            self._index = approximate.cell_index(self.quantiser.centres, rows)
+            self._index = cell_index(self.quantiser.centres, rows)
         return self._index
 
 
@@ -103,10 +115,8 @@ def routed_search(
 ) -> Routed | None:
     """About the `m` nearest samples of each of n; None where too many cells would be searched."""
     n_blocks = len(shares)
-    n_cells = approximate.n_cells_for(n)
-    taken = session.each(
-        "cells", _sample, shares, [approximate.POINTS_PER_CELL * n_cells / n] * n_blocks
-    )
+    n_cells = n_cells_for(n)
+    taken = session.each("cells", _sample, shares, [POINTS_PER_CELL * n_cells / n] * n_blocks)
     quantiser = session.submit("cells", _train, taken, n_cells, seed)
     cells = session.each("cells", _assign, shares, [quantiser] * n_blocks)
     counts = session.each("cells", np.bincount, cells, [None] * n_blocks, [n_cells] * n_blocks)
@@ -179,7 +189,7 @@ def _sample(own: Share, fraction: float) -> tuple[Share, Share]:
 
 
 def _luckiest(share: Share) -> Share:
-    return share.some(np.argsort(_chance(share.numbers, _TO_TRY))[: approximate.TRIALS])
+    return share.some(np.argsort(_chance(share.numbers, _TO_TRY))[:TRIALS])
 
 
 def _train(taken: Sequence[tuple[Share, Share]], n_cells: int, seed: int) -> Quantiser:
@@ -187,9 +197,9 @@ def _train(taken: Sequence[tuple[Share, Share]], n_cells: int, seed: int) -> Qua
     trials = _luckiest(joined_shares([tried for _, tried in taken]))
     rows = dense(sample)
     centre = rows.mean(axis=0)
-    centres = approximate.cell_centres((rows - centre).astype(np.float32), n_cells, seed)
+    centres = cell_centres((rows - centre).astype(np.float32), n_cells, seed)
     rank = np.empty(len(centres), dtype=np.int64)
-    rank[approximate.order_of_cells(centres, seed)] = np.arange(len(centres))
+    rank[order_of_cells(centres, seed)] = np.arange(len(centres))
     return Quantiser(centre, centres, rank, dense(trials), trials.numbers)
 
 
@@ -251,8 +261,8 @@ def _widened(
     # The first is the trial itself.
     order = np.argsort(distances, axis=1, kind="stable")[:, 1 : m + 1]
     needed = np.sort(np.take_along_axis(nearness, order, axis=1).ravel())
-    n_probed = min(approximate.least_probed(n, n_cells), n_cells)
-    enough = int(needed[math.ceil(approximate.TARGET_RECALL * len(needed)) - 1]) + 1
+    n_probed = min(least_probed(n, n_cells), n_cells)
+    enough = int(needed[math.ceil(TARGET_RECALL * len(needed)) - 1]) + 1
     n_probed = min(max(n_probed, enough), n_cells)
     return float((needed < n_probed).mean()), n_probed
 
@@ -261,8 +271,8 @@ def _asked(owned: Owned, owner: IntArray, n_blocks: int, n_probed: int) -> BoolA
     """(samples, workers): whose cells are among the nearest to a sample."""
     rows = dense(owned.share)
     out = np.zeros((len(rows), n_blocks), dtype=bool)
-    for start in range(0, len(rows), approximate.BLOCK):
-        some = slice(start, start + approximate.BLOCK)
+    for start in range(0, len(rows), BLOCK):
+        some = slice(start, start + BLOCK)
         cells = owned.quantiser.nearest_cells(rows[some], n_probed)
         np.put_along_axis(out[some], owner[cells], True, axis=1)
     return out
@@ -293,11 +303,9 @@ def _answer(
     rows = dense(asking)
     both = joined_rows([owned.share.rows, asking.rows])
     n_known = len(owned.share)
-    for start in range(0, len(rows), approximate.BLOCK):
-        some = rows[start : start + approximate.BLOCK]
-        candidates = approximate.search_cells(
-            owned.index, owned.quantiser.centred(some), m, n_probed
-        )
+    for start in range(0, len(rows), BLOCK):
+        some = rows[start : start + BLOCK]
+        candidates = search_cells(owned.index, owned.quantiser.centred(some), m, n_probed)
         targets = n_known + np.arange(start, start + len(some))
         indices, distances = exact_distances(both, targets, candidates, m + 1)
         numbers = owned.share.numbers[indices]

@@ -14,8 +14,16 @@ from scipy.sparse import csr_array
 from manyview import _kernels
 from manyview._typing import FloatArray, IntArray
 from manyview.distributed._client import Session, pieces_of
-from manyview.spectral._chebyshev import PRODUCT, Operator, Step, cache_aligned, chebyshev_steps
-from manyview.spectral._spectrum import degrees_of, laplacian_rows, null_vector
+from manyview.spectral import (
+    PRODUCT,
+    Operator,
+    Step,
+    cache_aligned,
+    chebyshev_steps,
+    degrees_of,
+    laplacian_rows,
+    null_vector,
+)
 
 
 @dataclass(frozen=True)

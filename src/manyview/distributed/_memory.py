@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from manyview.distributed._client import Session
-from manyview.graphs._fit_size import FitSize
-from manyview.runtime._log import logger
-from manyview.runtime._memory import Estimate, NotEnoughMemoryError, in_words, room
-from manyview.spectral._chebyshev import SPARE_VECTORS
+from manyview.graphs import FitSize
+from manyview.runtime import Estimate, NotEnoughMemoryError, in_words, logger, room
+from manyview.spectral import SPARE_VECTORS
 
 _FLOAT, _SINGLE, _INT = 8, 4, 4
 
@@ -31,7 +30,7 @@ def worker_memory(size: FitSize, n_workers: int) -> Estimate:
     # Pattern, mirrors and what comes in; weights, those that come in, parts before and after, U.
     stack = own * (4 * _INT + _FLOAT * (4 * n_views + 3))
     both_ways = 2 * size.both_ways(own) * (_INT + _SINGLE)
-    width = -8 * (-(size.most_clusters + 1 + SPARE_VECTORS) // 8)
+    width = -8 * (-(size.n_clusters + 1 + SPARE_VECTORS) // 8)
     vectors = _SINGLE * n * width * 3 + _FLOAT * n * 3
     return Estimate(
         {

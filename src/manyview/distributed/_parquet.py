@@ -14,17 +14,19 @@ import numpy as np
 from dask.utils import natural_sort_key
 
 from manyview._typing import FloatArray
-from manyview.inputs._align import Table
-from manyview.inputs.files._columns import arrow, refuse_empty, side_by_side
-from manyview.inputs.files._limits import Options
-from manyview.inputs.files._parquet import (
+from manyview.inputs import Table
+from manyview.inputs.files import (
+    Options,
+    arrow,
     as_floats,
+    check_readable,
     feature_columns,
     open_parquet,
     parquet_errors,
     read_ids,
+    refuse_empty,
+    side_by_side,
 )
-from manyview.inputs.files._spec import check_readable
 
 #: How names of Parquet files end.
 EXTENSIONS = (".parquet", ".pq")

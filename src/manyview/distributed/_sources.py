@@ -11,13 +11,11 @@ from scipy.sparse import csr_array
 
 from manyview.distributed._parquet import EXTENSIONS, parquet_table
 from manyview.distributed._views import is_spread
-from manyview.inputs._align import AlignedTables, Table, align
-from manyview.inputs._containers import chosen_names
-from manyview.inputs._views import column_names, name_tables
-from manyview.inputs.files._limits import Options
-from manyview.inputs.files._spec import (
+from manyview.inputs import AlignedTables, Table, align, chosen_names, column_names, name_tables
+from manyview.inputs.files import (
     TURNABLE,
     NamedTable,
+    Options,
     Spec,
     extension_of,
     names_of,

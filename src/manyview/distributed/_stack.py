@@ -18,8 +18,8 @@ from scipy.sparse import csr_array, vstack
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.distributed._client import Session, pieces_of
 from manyview.distributed._laplacian import BlockGraph, joined_pieces
-from manyview.graphs._row_block import RowBlock, SplitRule, aligned_weights, starts, united_pattern
-from manyview.spectral._spectrum import is_large
+from manyview.graphs import RowBlock, SplitRule, aligned_weights, starts, united_pattern
+from manyview.spectral import is_large
 
 
 @dataclass

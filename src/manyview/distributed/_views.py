@@ -16,16 +16,19 @@ from scipy.sparse import csr_array, vstack
 from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.distributed._client import Session, even_bounds, pieces_of
 from manyview.distributed._parquet import parquet_table
-from manyview.inputs._canonical_order import row_digests
-from manyview.inputs._missing import Gaps, as_mask, find_gaps, finite_everywhere
-from manyview.inputs._views import (
+from manyview.inputs import (
+    Gaps,
+    as_mask,
     as_matrix,
     check_holes,
     check_same_index,
     check_somewhere,
+    find_gaps,
+    finite_everywhere,
     is_collection,
     is_frame,
     name_tables,
+    row_digests,
 )
 
 

@@ -12,8 +12,7 @@ from scipy.sparse import csr_array
 from manyview._typing import FloatArray, IntArray
 from manyview.distributed._client import Session
 from manyview.distributed._knn import Found, Share
-from manyview.graphs._row_block import starts
-from manyview.graphs._stack import counted_distances, graph_of_neighbors, neighbor_weights
+from manyview.graphs import counted_distances, graph_of_neighbors, neighbor_weights, starts
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from manyview._typing import BoolArray, FloatArray, IntArray
-from manyview.inputs._scaling import Rows
+from manyview.inputs import Rows
 
 _BLOCK_BYTES = 32 * 2**20
 #: Digits of gaps that count: the others come of how inner products are rounded, which depends on

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs._scaling import Rows
-from manyview.runtime._memory import in_words
+from manyview.inputs import Rows
+from manyview.runtime import in_words
 
 
 def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:

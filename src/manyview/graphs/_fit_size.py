@@ -8,8 +8,7 @@ from scipy.sparse import csr_array
 
 from manyview.graphs import _knn as neighbors
 from manyview.graphs import _knn_faiss as approximate
-from manyview.inputs._views import Views
-from manyview.spectral import _n_clusters as cluster_number
+from manyview.inputs import Views
 
 #: Edges of a neighbour graph taken both ways, in terms of its own.
 _BOTH_WAYS = 1.5
@@ -39,22 +38,20 @@ class ViewSize:
 class FitSize:
     """What the memory of a fit depends on.
 
-    `n_clusters` is None where it is to be found, `n_neighbors` None for complete graphs. `edges`
+    `n_clusters` is the largest that may be found where it is not given (`finds_n_clusters`),
+    `n_neighbors` None for complete graphs. `edges`
     has those of each graph where graphs are given, else None. `different` is the share of all edges
     that is left when those that several views have are counted once.
     """
 
     n_samples: int
     views: tuple[ViewSize, ...]
-    n_clusters: int | None
+    n_clusters: int
     n_neighbors: int | None = None
     search: str = "auto"
     edges: tuple[int, ...] | None = None
     different: float = 1.0
-
-    @property
-    def most_clusters(self) -> int:
-        return cluster_number.MAX_CLUSTERS if self.n_clusters is None else self.n_clusters
+    finds_n_clusters: bool = False
 
     @property
     def graph_edges(self) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import _knn_faiss as approximate
-from manyview.inputs._scaling import DenseRows, Rows, SparseRows
+from manyview.inputs import DenseRows, Rows, SparseRows
 
 # Distances within this share of each other are equal up to rounding.
 TIE = 1e-12
@@ -24,8 +24,8 @@ TIE = 1e-12
 _ZERO = 1e-28
 # Squared distances below this share of the squared norms are noise to a search by inner products.
 _BLUR = 1e-12
-_SPARE_CANDIDATES = 10
-_BLOCK_BYTES = 32 * 2**20
+SPARE_CANDIDATES = 10
+BLOCK_BYTES = 32 * 2**20
 
 SEARCHES = ("auto", "exact", "approximate")
 # New rows for which cells are worth making.
@@ -120,7 +120,7 @@ def nearest_known(
     """
     new = np.arange(n_known, rows.n_samples)
     if isinstance(rows, SparseRows):
-        proposed = min(n_known, m + _SPARE_CANDIDATES)
+        proposed = min(n_known, m + SPARE_CANDIDATES)
         candidates = _nearest_sparse(rows, proposed, n_known, n_known)
     else:
         candidates = _dense_known(rows.data, n_known, m, search, seed)
@@ -147,7 +147,7 @@ def nearest_elsewhere(
 ) -> tuple[IntArray, FloatArray]:
     """As `nearest_known`, and as exact as `nearest` where inner products can't tell rows apart."""
     m = min(m, n_known)
-    proposed = min(m + _SPARE_CANDIDATES, n_known)
+    proposed = min(m + SPARE_CANDIDATES, n_known)
     indices, distances = nearest_known(rows, n_known, proposed, "exact", 0)
     indices, distances = indices[:, :m].copy(), distances[:, :m].copy()
     if proposed < n_known:
@@ -172,14 +172,14 @@ def _dense_known(data: FloatArray, n_known: int, m: int, search: str, seed: int)
             if len(short):
                 found[short] = _exact_known(known, new[short], found.shape[1])
             return found
-    return _exact_known(known, new, min(n_known, m + _SPARE_CANDIDATES))
+    return _exact_known(known, new, min(n_known, m + SPARE_CANDIDATES))
 
 
 def _exact_known(known: FloatArray, new: FloatArray, m: int) -> IntArray:
     n_known = len(known)
     centre = known.mean(axis=0)  # same distances, fewer digits lost in products
     exact = NearestNeighbors(n_neighbors=m, algorithm="brute").fit(known - centre)
-    step = _rows_at_a_time(n_known)
+    step = rows_at_a_time(n_known)
     parts = [
         exact.kneighbors(new[start : start + step] - centre, return_distance=False)
         for start in range(0, len(new), step)
@@ -234,7 +234,7 @@ def _approximate(
 
 def _exact(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
     n = rows.n_samples
-    proposed = min(n - 1, m + _SPARE_CANDIDATES)
+    proposed = min(n - 1, m + SPARE_CANDIDATES)
     if isinstance(rows, DenseRows):
         candidates, sizes = _dense_candidates(rows, proposed)
     elif isinstance(rows, SparseRows):
@@ -258,7 +258,7 @@ def _dense_candidates(rows: DenseRows, m: int) -> tuple[IntArray, FloatArray]:
     search = NearestNeighbors(n_neighbors=m + 1, algorithm="brute").fit(centred)
     n = len(centred)
     found = np.empty((n, m), dtype=np.intp)
-    step = _rows_at_a_time(n)
+    step = rows_at_a_time(n)
     for start in range(0, n, step):
         own = np.arange(start, min(start + step, n))
         some = search.kneighbors(centred[own], return_distance=False)
@@ -268,7 +268,7 @@ def _dense_candidates(rows: DenseRows, m: int) -> tuple[IntArray, FloatArray]:
     return found, DenseRows(centred).sq_norms()
 
 
-def _rows_at_a_time(n: int) -> int:
+def rows_at_a_time(n: int) -> int:
     """Rows a call of a compiled search over n samples: about a second, so that Ctrl-C is heard."""
     return max(256, 2**29 // n)
 
@@ -285,7 +285,7 @@ def _nearest_sparse(rows: SparseRows, m: int, first: int, n_searched: int) -> In
     n, norms, sums = rows.n_samples, rows.sq_norms(), rows.sums()
     csr, csc = rows.matrix, rows.matrix[:n_searched].tocsc()
     found = np.empty((n - first, m), dtype=np.intp)
-    step = _rows_at_a_time(n_searched)
+    step = rows_at_a_time(n_searched)
     for start in range(first, n, step):
         stop = min(start + step, n)
         found[start - first : stop - first] = _kernels.sparse_candidates(
@@ -300,7 +300,7 @@ def _blockwise_candidates(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
     n = rows.n_samples
     norms = rows.sq_norms()
     found = np.empty((n, m), dtype=np.intp)
-    step = max(1, _BLOCK_BYTES // (8 * n))
+    step = max(1, BLOCK_BYTES // (8 * n))
     for start in range(0, n, step):
         stop = min(start + step, n)
         score = norms - 2 * rows.inner_products(slice(start, stop))
@@ -339,7 +339,7 @@ def _search_again(
     m = indices.shape[1]
     n = rows.n_samples if n_known is None else n_known
     norms = rows.sq_norms()
-    step = max(1, _BLOCK_BYTES // (16 * n))
+    step = max(1, BLOCK_BYTES // (16 * n))
     for start in range(0, len(targets), step):
         some = targets[start : start + step]
         if n_known is None:

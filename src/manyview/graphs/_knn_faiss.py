@@ -27,7 +27,7 @@ TRIALS = 300
 # However good the trial: so few samples are looked at in no time, and small graphs miss each edge.
 _LEAST_SAMPLES = 1024
 _LEAST_CELLS = 8
-_SPARE_CANDIDATES = 4
+SPARE_CANDIDATES = 4
 #: Rows a call of the search.
 BLOCK = 8192
 #: k-means needs only a rough idea of where the samples are.
@@ -77,7 +77,7 @@ class CellIndex:
 
     def blocks(self, m: int) -> Any:
         """Yield samples and `m` or a few more candidates for each; -1 where there are none."""
-        wanted = min(m + 1 + _SPARE_CANDIDATES, len(self.data))  # 1 for the sample itself
+        wanted = min(m + 1 + SPARE_CANDIDATES, len(self.data))  # 1 for the sample itself
         for start in range(0, len(self.order), BLOCK):
             some = self.order[start : start + BLOCK]
             with _one_blas_thread():
@@ -86,7 +86,7 @@ class CellIndex:
 
     def search(self, rows: FloatArray, m: int) -> IntArray:
         """`m` samples, or a few more, near each of other rows; -1 where fewer were found."""
-        wanted = min(m + _SPARE_CANDIDATES, len(self.data))
+        wanted = min(m + SPARE_CANDIDATES, len(self.data))
         data = (rows - self.centre).astype(np.float32)
         # Rows of the same cell one after the other, so that the search finds memory warm.
         order = np.argsort(self.index.quantizer.search(data, 1)[1][:, 0], kind="stable")
@@ -175,7 +175,7 @@ def search_cells(index: Any, rows: NDArray[np.float32], m: int, n_probed: int) -
     """`m` others, or a few more, near each row in the cells nearest to it; -1 where fewer are."""
     index.nprobe = n_probed
     with _one_blas_thread():
-        found = index.search(rows, min(m + 1 + _SPARE_CANDIDATES, index.ntotal))[1]
+        found = index.search(rows, min(m + 1 + SPARE_CANDIDATES, index.ntotal))[1]
     return np.asarray(found)
 
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
 from manyview.inputs._missing import find_gaps
-from manyview.runtime._log import logger
+from manyview.runtime import logger
 
 _SHOWN = 5  # names or ids an error lists before it only counts
 _LENGTH = 100  # letters of each that it shows
@@ -75,7 +75,7 @@ def align(tables: Sequence[Table]) -> AlignedTables:
     Examples
     --------
     >>> import numpy as np
-    >>> from manyview.tables import Table, align
+    >>> from manyview.inputs import Table, align
     >>> text = Table("text", np.array([[1.0], [2.0]]), ("a", "b"), None)
     >>> image = Table("image", np.array([[3.0], [4.0]]), ("b", "c"), None)
     >>> aligned = align([text, image])

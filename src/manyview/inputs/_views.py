@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.inputs._missing import Gaps, as_mask, find_gaps, finite_everywhere
 from manyview.inputs._sparse import check_sparse
-from manyview.runtime._checks import check_integer
+from manyview.runtime import check_integer
 
 # How polars and pandas spell the types of columns that are text or time.
 _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
@@ -165,8 +165,8 @@ def as_matrix(table: Any, name: str) -> Matrix:
         )
     if isinstance(table, str | os.PathLike):
         raise ValueError(
-            f"view '{name}' is a path; expected a table, as manyview.readers.read_views makes of "
-            "it, or a Dask client, whose workers read Parquet files"
+            f"view '{name}' is a path; expected a table, as manyview.inputs.files.read_views makes "
+            "of it, or a Dask client, whose workers read Parquet files"
         )
     dims = _n_dims(table)
     if dims != 2:

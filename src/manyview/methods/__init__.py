@@ -1,5 +1,8 @@
 """The clustering methods, one a file."""
 
+from manyview.methods._graph_fusion import GraphFusion
+from manyview.methods._history import Round
+from manyview.methods._predict_mixin import plain_params
 from manyview.methods.angular import AngularCIGMVC
 from manyview.methods.cigmvc import CIGMVC
 from manyview.methods.coregsc import CoregSC
@@ -19,7 +22,10 @@ __all__ = [
     "MSC",
     "AngularCIGMVC",
     "CoregSC",
+    "GraphFusion",
+    "Round",
     "SpectralAverage",
     "SpectralConcat",
     "SpectralView",
+    "plain_params",
 ]

@@ -15,22 +15,23 @@ from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import BoolArray, Matrix
-from manyview.graphs._fit_size import FitSize
-from manyview.inputs._scaling import DenseRows, Rows, SparseRows, count_distinct, view_rows
-from manyview.inputs._views import (
+from manyview.graphs import FitSize
+from manyview.inputs import (
+    DenseRows,
+    Rows,
+    SparseRows,
     Views,
     check_numbers,
+    count_distinct,
     is_collection,
+    view_rows,
     views_from_matrix,
     views_from_tables,
 )
 from manyview.methods._overlap import different_share
 from manyview.methods._predict_mixin import PredictsNew, Voting
-from manyview.runtime._checks import check_choice, check_integer
-from manyview.runtime._log import verbosity
-from manyview.runtime._memory import Estimate, check, fits
-from manyview.runtime._run import Run
-from manyview.spectral._n_clusters import from_stack
+from manyview.runtime import Estimate, Run, check, check_choice, check_integer, fits, verbosity
+from manyview.spectral import from_stack
 
 _NOT_OF_EVERY_FIT = (
     "cluster_number_",

@@ -13,12 +13,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from manyview._typing import BoolArray, FloatArray, IntArray
-from manyview.graphs._row_block import SplitRule
+from manyview.graphs import SplitRule
 from manyview.methods._history import Round
 from manyview.methods._loop_state import LoopState, keep_loop, kept_loop
-from manyview.runtime._run import Run
-from manyview.spectral._chebyshev import LowEnd, cache_aligned
-from manyview.spectral._spectrum import Spectrum, is_large, laplacian_spectrum, unit_rows
+from manyview.runtime import Run
+from manyview.spectral import (
+    LowEnd,
+    Spectrum,
+    cache_aligned,
+    is_large,
+    laplacian_spectrum,
+    unit_rows,
+)
 
 UPDATES = ("published", "paper", "exact")
 # Beyond these, lambda has long ceased to change anything but the exponent.

@@ -11,26 +11,29 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, IntArray, Matrix
-from manyview.graphs._bridges import add_bridges, closest_bridges, union_pieces
-from manyview.graphs._fit_size import FitSize, ViewSize, view_sizes
-from manyview.graphs._knn import SEARCHES, nearest
-from manyview.graphs._stack import (
+from manyview.graphs import (
+    SEARCHES,
     WEIGHTINGS,
+    FitSize,
     GraphStack,
+    ViewSize,
+    add_bridges,
+    closest_bridges,
     complete_graph,
     given_graph,
+    nearest,
     neighbor_graph,
     reordered,
     spread_graph,
     stack_graphs,
+    union_pieces,
+    view_sizes,
 )
-from manyview.inputs._canonical_order import Layout, content_layout
-from manyview.inputs._scaling import Rows
-from manyview.inputs._views import Views
+from manyview.inputs import Layout, Rows, Views, content_layout
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._loop_state import MadeGraph, keep_graph, kept_graph
-from manyview.runtime._checks import check_choice, check_integer
-from manyview.runtime._run import Run
+from manyview.runtime import Run, check_choice, check_integer
+from manyview.spectral import MAX_CLUSTERS
 
 EQUALLY_FAR = "every sample is equally far from all its neighbours"
 #: No bridges.
@@ -132,7 +135,8 @@ class GraphClusterer(MultiViewClusterer):
         return FitSize(
             n_samples=n_samples,
             views=views,
-            n_clusters=None if self._finds_n_clusters else int(self.n_clusters),
+            n_clusters=MAX_CLUSTERS if self._finds_n_clusters else int(self.n_clusters),
+            finds_n_clusters=self._finds_n_clusters,
             n_neighbors=None if k == "all" else min(int(k), n_samples),
             search=self.neighbor_search,
         )

@@ -14,19 +14,22 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import IntArray
 from manyview._version import __version__
-from manyview.graphs._fit_size import FitSize
-from manyview.graphs._stack import GraphStack
-from manyview.inputs._canonical_order import Layout, content_digest
-from manyview.inputs._views import Views
+from manyview.graphs import FitSize, GraphStack
+from manyview.inputs import Layout, Views, content_digest
 from manyview.methods._fusion import UPDATES, Fusion, Penalty, Stack, fuse
 from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._memory_model import fusion_memory
 from manyview.methods._predict_mixin import plain_params
-from manyview.runtime._checkpoint import Checkpoint
-from manyview.runtime._checks import check_choice, check_integer, check_real, importing
-from manyview.runtime._memory import Estimate
-from manyview.runtime._run import Run
-from manyview.spectral._labels import in_order_of_first, kmeans_labels
+from manyview.runtime import (
+    Checkpoint,
+    Estimate,
+    Run,
+    check_choice,
+    check_integer,
+    check_real,
+    importing,
+)
+from manyview.spectral import in_order_of_first, kmeans_labels
 
 
 class GraphFusion(GraphClusterer):

@@ -10,12 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, Matrix
-from manyview.graphs._dense_kernels import gaussian_kernel, require_dense
-from manyview.graphs._fit_size import FitSize, view_sizes
-from manyview.inputs._scaling import powers_of_two
-from manyview.inputs._views import Views
+from manyview.graphs import FitSize, gaussian_kernel, require_dense, view_sizes
+from manyview.inputs import Views, powers_of_two
 from manyview.methods._base import MultiViewClusterer
-from manyview.runtime._checks import check_choice, check_integer
+from manyview.runtime import check_choice, check_integer
 
 
 class KernelClusterer(MultiViewClusterer):

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs._knn import NeighborSearch
+from manyview.graphs import NeighborSearch
 from manyview.methods._history import Round
-from manyview.runtime._checkpoint import Checkpoint
-from manyview.spectral._chebyshev import LowEnd
+from manyview.runtime import Checkpoint
+from manyview.spectral import LowEnd
 
 _LOOP = "loop"
 

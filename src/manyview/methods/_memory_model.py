@@ -16,13 +16,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from manyview.graphs import _knn as neighbors
-from manyview.graphs import _knn_faiss as approximate
-from manyview.graphs._fit_size import FitSize, ViewSize
-from manyview.runtime._memory import Estimate
-from manyview.spectral import _n_clusters as cluster_number
-from manyview.spectral._chebyshev import SPARE_VECTORS
-from manyview.spectral._spectrum import DENSE_LIMIT, DENSE_LIMIT_MANY, is_large
+from manyview.graphs import (
+    BLOCK,
+    BLOCK_BYTES,
+    POINTS_PER_CELL,
+    SPARE_CANDIDATES,
+    FitSize,
+    ViewSize,
+    rows_at_a_time,
+)
+from manyview.runtime import Estimate
+from manyview.spectral import DENSE_LIMIT, DENSE_LIMIT_MANY, LOOKED_AT, SPARE_VECTORS, is_large
 
 _FLOAT, _SINGLE, _INT, _LONG = 8, 4, 4, 8
 #: An entry of a sparse matrix: value and column.
@@ -52,7 +56,7 @@ def fusion_memory(size: FitSize, *, splits: bool, angular: bool = False) -> Esti
     """GBS; CI-GMVC, which `splits` the graphs; and its `angular` variant."""
     ledger = _Ledger()
     _add_graphs(ledger, size)
-    n, n_views, C, edges = size.n_samples, len(size.views), size.most_clusters, size.all_edges
+    n, n_views, C, edges = size.n_samples, len(size.views), size.n_clusters, size.all_edges
     own = _EDGE * sum(size.graph_edges)
     _add_stack(ledger, size, n_views, edges, size.is_ordered)
     ledger.kept -= own  # the stack has all that they had
@@ -102,7 +106,7 @@ def concat_memory(size: FitSize) -> Estimate:
 def mgl_memory(size: FitSize) -> Estimate:
     ledger = _Ledger()
     _add_graphs(ledger, size)
-    n, C = size.n_samples, size.most_clusters
+    n, C = size.n_samples, size.n_clusters
     laplacians = [_EDGE * (size.both_ways(edges) + n) for edges in size.graph_edges]
     for matrix in laplacians:
         ledger.add("laplacians", 5 * matrix, keep=matrix)  # sum, half, L, and two products
@@ -118,7 +122,7 @@ def mgl_memory(size: FitSize) -> Estimate:
 def mcgl_memory(size: FitSize) -> Estimate:
     ledger = _Ledger()
     _add_graphs(ledger, size)
-    n, n_views, C = size.n_samples, len(size.views), size.most_clusters
+    n, n_views, C = size.n_samples, len(size.views), size.n_clusters
     F = _FLOAT * n * C
     refined = [size.both_ways(edges) for edges in size.graph_edges]
     for own, links in zip(size.graph_edges, refined, strict=True):
@@ -140,7 +144,7 @@ def coreg_memory(size: FitSize) -> Estimate:
     ledger = _Ledger()
     _add_kernels(ledger, size)
     matrix, n_views = _FLOAT * size.n_samples**2, len(size.views)
-    F = _FLOAT * size.n_samples * size.most_clusters
+    F = _FLOAT * size.n_samples * size.n_clusters
     ledger.add("dense eigenvectors", 2 * matrix + 3 * n_views * F)
     return ledger.estimate()
 
@@ -184,7 +188,7 @@ def _search(size: FitSize, view: ViewSize) -> float:
     graph = rows + found + (_EDGE + _FLOAT) * n * m
     if size.is_approximate(view):
         return max(graph, _by_cells(view, found))
-    proposed = n * (m + neighbors._SPARE_CANDIDATES)
+    proposed = n * (m + SPARE_CANDIDATES)
     # Candidates, their distances, and in turn two arrays as large: norms and sums, or an order.
     compared = rows + 4 * _LONG * proposed + proposed
     if view.is_sparse:
@@ -192,10 +196,10 @@ def _search(size: FitSize, view: ViewSize) -> float:
         # then a slice of the rows and the same by columns.
         made = 2 * rows + 2 * _FLOAT * view.cells + _EDGE * view.cells
         return max(made, rows + 2 * _EDGE * view.cells + _LONG * proposed, compared, graph)
-    step = min(neighbors._rows_at_a_time(n), n)
+    step = min(rows_at_a_time(n), n)
     # Rows, the same around their centre, and those searched for in one go.
     centred = 2 * rows + _FLOAT * step * view.width
-    heaps = 3 * _LONG * step * (m + neighbors._SPARE_CANDIDATES)
+    heaps = 3 * _LONG * step * (m + SPARE_CANDIDATES)
     return max(centred + _LONG * proposed + heaps, compared, graph)
 
 
@@ -204,8 +208,8 @@ def _by_cells(view: ViewSize, found: float) -> float:
     n, width = view.n_samples, view.width
     double, single = _FLOAT * view.cells, _SINGLE * view.cells
     cells = _CELL_SLACK * (single + _LONG * n)
-    trained = _SINGLE * width * min(n, approximate.POINTS_PER_CELL * int(4 * n**0.5))
-    block = _SINGLE * width * min(n, approximate.BLOCK)
+    trained = _SINGLE * width * min(n, POINTS_PER_CELL * int(4 * n**0.5))
+    block = _SINGLE * width * min(n, BLOCK)
     return double + single + max(double, trained, cells + 2 * _LONG * n + found + block)
 
 
@@ -214,8 +218,8 @@ def _blockwise(size: FitSize) -> float:
     n, m = size.n_samples, (size.n_neighbors or 0) + 1
     if size.n_neighbors is None:
         return _complete(ViewSize(n, 0))
-    proposed = n * (m + neighbors._SPARE_CANDIDATES)
-    block = max(neighbors._BLOCK_BYTES, _FLOAT * n)
+    proposed = n * (m + SPARE_CANDIDATES)
+    block = max(BLOCK_BYTES, _FLOAT * n)
     return max(_LONG * proposed + 4 * block, 4 * _LONG * proposed + proposed)
 
 
@@ -239,11 +243,11 @@ def _pieces(graph_edges: Sequence[int]) -> float:
 
 def _add_number(ledger: _Ledger, size: FitSize) -> None:
     """A first look at the graphs for the number of clusters, where that is to be found."""
-    if size.n_clusters is not None:
+    if not size.finds_n_clusters:
         return
     n, edges = size.n_samples, size.all_edges
     links = size.both_ways(edges)
-    looked_at = cluster_number.MAX_CLUSTERS + cluster_number._FOLLOWING
+    looked_at = LOOKED_AT
     solve = _EDGE * links + _solving(n, looked_at, links, normalized=True)
     embedding = _FLOAT * n * looked_at
     ledger.add("number of clusters", _stack(n, len(size.views), edges) + solve + embedding)
@@ -264,7 +268,7 @@ def _add_stack(
 
 def _add_mean_spectrum(ledger: _Ledger, size: FitSize) -> None:
     """The mean of the graphs, taken both ways, and its eigenvectors."""
-    n, C, edges = size.n_samples, size.most_clusters, size.all_edges
+    n, C, edges = size.n_samples, size.n_clusters, size.all_edges
     links = size.both_ways(edges)
     _add_stack(ledger, size, len(size.views), edges, size.is_ordered)
     ledger.add("mean", 2 * _FLOAT * edges + _EDGE * links, keep=_EDGE * links)

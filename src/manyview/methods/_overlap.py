@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from manyview._typing import FloatArray, IntArray, Matrix
-from manyview.inputs._scaling import view_rows
-from manyview.inputs._views import Views
+from manyview.inputs import Views, view_rows
 
 _SAMPLES = 64
 _BLOCK = 4096

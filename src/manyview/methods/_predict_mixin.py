@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview._version import __version__
-from manyview.inputs._views import Views, check_numbers, is_collection, views_from_matrix
-from manyview.predict._model import ClusterModel, Prediction
-from manyview.predict._training_views import KnownView, match_views
-from manyview.predict._voting import own_shares
+from manyview.graphs import own_shares
+from manyview.inputs import Views, check_numbers, is_collection, views_from_matrix
+from manyview.predict import ClusterModel, KnownView, Prediction, match_views
 
 
 def _has_features(estimator: Any) -> bool:

@@ -7,15 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.graphs._fit_size import FitSize
-from manyview.graphs._stack import GraphStack
-from manyview.inputs._views import Views
+from manyview.graphs import FitSize, GraphStack
+from manyview.inputs import Views
 from manyview.methods._graph_base import GraphClusterer, ViewGraphs
 from manyview.methods._memory_model import spectral_memory
-from manyview.runtime._memory import Estimate
-from manyview.runtime._run import Run
-from manyview.spectral._labels import in_order_of_first, kmeans_labels
-from manyview.spectral._spectrum import normalized_embedding
+from manyview.runtime import Estimate, Run
+from manyview.spectral import in_order_of_first, kmeans_labels, normalized_embedding
 
 
 class SpectralBaseline(GraphClusterer):

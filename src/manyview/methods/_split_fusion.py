@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from manyview._typing import FloatArray, IntArray
-from manyview.inputs._canonical_order import Layout
+from manyview.inputs import Layout
 from manyview.methods._fusion import Fusion, Penalty, Stack
 from manyview.methods._graph_fusion import GraphFusion
-from manyview.runtime._checks import check_real
+from manyview.runtime import check_real
 
 
 class SplitFusion(GraphFusion):

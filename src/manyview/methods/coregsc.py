@@ -8,15 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.graphs._fit_size import FitSize
+from manyview.graphs import FitSize
 from manyview.methods._docs import shared_docs
 from manyview.methods._kernel_base import KernelClusterer
 from manyview.methods._memory_model import coreg_memory
-from manyview.runtime._checks import check_choice, check_integer, check_real
-from manyview.runtime._log import logger
-from manyview.runtime._memory import Estimate
-from manyview.spectral._labels import kmeans_labels
-from manyview.spectral._spectrum import largest_eigenvectors, unit_rows
+from manyview.runtime import Estimate, check_choice, check_integer, check_real, logger
+from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
 
 
 @shared_docs

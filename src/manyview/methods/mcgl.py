@@ -12,17 +12,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview import _kernels
 from manyview._typing import FloatArray
-from manyview.graphs._bridges import union_pieces
-from manyview.graphs._fit_size import FitSize
-from manyview.graphs._stack import GraphStack, stack_graphs
+from manyview.graphs import FitSize, GraphStack, stack_graphs, union_pieces
 from manyview.methods._docs import shared_docs
 from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._memory_model import mcgl_memory
-from manyview.runtime._checks import check_integer, check_real
-from manyview.runtime._log import logger
-from manyview.runtime._memory import Estimate
-from manyview.spectral._labels import in_order_of_first, kmeans_labels
-from manyview.spectral._spectrum import Spectrum, laplacian, laplacian_spectrum, smallest_eigenpairs
+from manyview.runtime import Estimate, check_integer, check_real, logger
+from manyview.spectral import (
+    Spectrum,
+    in_order_of_first,
+    kmeans_labels,
+    laplacian,
+    laplacian_spectrum,
+    smallest_eigenpairs,
+)
 
 # As published: rounds at most, and eigenvalue sums taken for 0, within a view and across views.
 _ROUNDS, _VIEW_ZERO, _ZERO = 30, 1e-11, 1e-10

@@ -12,15 +12,12 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray
-from manyview.graphs._fit_size import FitSize
+from manyview.graphs import FitSize
 from manyview.methods._docs import shared_docs
 from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._memory_model import mgl_memory
-from manyview.runtime._checks import check_integer, check_real
-from manyview.runtime._log import logger
-from manyview.runtime._memory import Estimate
-from manyview.spectral._labels import in_order_of_first, kmeans_labels
-from manyview.spectral._spectrum import laplacian, smallest_eigenpairs
+from manyview.runtime import Estimate, check_integer, check_real, logger
+from manyview.spectral import in_order_of_first, kmeans_labels, laplacian, smallest_eigenpairs
 
 # A view whose Laplacian the embedding does not feel would get an infinite weight; traces below
 # this share of C are counted as this share.

@@ -11,15 +11,12 @@ from scipy.linalg import svd
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray
-from manyview.graphs._fit_size import FitSize
+from manyview.graphs import FitSize
 from manyview.methods._docs import shared_docs
 from manyview.methods._kernel_base import KernelClusterer
 from manyview.methods._memory_model import msc_memory
-from manyview.runtime._checks import check_choice, check_integer, check_real
-from manyview.runtime._log import logger
-from manyview.runtime._memory import Estimate
-from manyview.spectral._labels import kmeans_labels
-from manyview.spectral._spectrum import largest_eigenvectors, unit_rows
+from manyview.runtime import Estimate, check_choice, check_integer, check_real, logger
+from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
 
 # The published schedule of the augmented Lagrangian's weight: start, growth, limit.
 _MU, _GROWTH, _MU_LIMIT = 1e-3, 1.9, 1e10

@@ -6,17 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from manyview.graphs._fit_size import FitSize
-from manyview.graphs._stack import stack_graphs
-from manyview.inputs._canonical_order import content_layout
-from manyview.inputs._scaling import side_by_side
-from manyview.inputs._views import Views
+from manyview.graphs import FitSize, stack_graphs
+from manyview.inputs import Views, content_layout, side_by_side
 from manyview.methods._docs import shared_docs
 from manyview.methods._graph_base import NO_PAIRS, ViewGraphs
 from manyview.methods._memory_model import concat_memory
 from manyview.methods._spectral_baseline import SpectralBaseline
-from manyview.runtime._memory import Estimate
-from manyview.runtime._run import Run
+from manyview.runtime import Estimate, Run
 
 
 @shared_docs

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.graphs._fit_size import FitSize
-from manyview.inputs._views import Views
+from manyview.graphs import FitSize
+from manyview.inputs import Views
 from manyview.methods._docs import shared_docs
 from manyview.methods._graph_base import ViewGraphs
 from manyview.methods._spectral_baseline import SpectralBaseline
-from manyview.runtime._run import Run
+from manyview.runtime import Run
 
 
 @shared_docs

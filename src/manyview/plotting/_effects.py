@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
-from manyview.inputs._scaling import powers_of_two
+from manyview.inputs import powers_of_two
 
 #: Features kept for each cluster.
 TOP = 8

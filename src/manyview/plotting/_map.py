@@ -11,7 +11,8 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
-from manyview.spectral._spectrum import count_components, laplacian_spectrum, unit_rows
+from manyview.graphs import count_components
+from manyview.spectral import laplacian_spectrum, unit_rows
 
 # Eigenvectors that a map is drawn from, at most: more clusters than that share them.
 _MAP_DIMENSIONS = 60

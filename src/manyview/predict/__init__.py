@@ -1,0 +1,15 @@
+"""What is kept of a clustering to label new samples, and the file format for it."""
+
+from manyview.predict._model import ClusterModel, Prediction
+from manyview.predict._model_file import load_model, model_bytes, save_model
+from manyview.predict._training_views import KnownView, match_views
+
+__all__ = [
+    "ClusterModel",
+    "KnownView",
+    "Prediction",
+    "load_model",
+    "match_views",
+    "model_bytes",
+    "save_model",
+]

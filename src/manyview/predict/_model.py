@@ -10,11 +10,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs._knn import nearest_known
-from manyview.inputs._align import AlignedTables
-from manyview.inputs._containers import tables_of
-from manyview.inputs._scaling import joint_rows
-from manyview.inputs._views import Views, views_from_tables
+from manyview.graphs import nearest_known
+from manyview.inputs import AlignedTables, Views, joint_rows, tables_of, views_from_tables
 from manyview.predict._training_views import KnownView, match_views
 from manyview.predict._voting import closeness, vote_shares
 

@@ -10,11 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import IntArray, Matrix
-from manyview.inputs._sparse import check_sparse
+from manyview.inputs import check_sparse
 from manyview.predict._model import ClusterModel
 from manyview.predict._training_views import KnownView
-from manyview.runtime._archive import DAMAGE, Archive, archive_bytes, read_archive
-from manyview.runtime._atomic_write import write_whole
+from manyview.runtime import DAMAGE, Archive, archive_bytes, read_archive, write_whole
 
 #: Raised whenever older programs could not read what newer ones write.
 FORMAT_VERSION = 1

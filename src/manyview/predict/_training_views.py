@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray, Matrix
-from manyview.inputs._views import Views
-from manyview.runtime._log import logger
+from manyview.inputs import Views
+from manyview.runtime import logger
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs._knn import TIE
+from manyview.graphs import TIE
 
 
 def vote_shares(
@@ -39,29 +39,6 @@ def vote_shares(
         totals += weight * (own @ clusters).toarray()
     sums = totals.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(totals, sums, out=totals, where=sums > 0))
-
-
-def own_shares(
-    graphs: Sequence[csr_array],
-    labels: IntArray,
-    weights: FloatArray,
-    trust: FloatArray,
-    first: int = 0,
-) -> FloatArray:
-    """The share of the votes for the cluster that each sample is in; NaN where nobody votes.
-
-    As `vote_shares` of the views' own graphs, or some rows of them from `first` on, without a
-    number for every other cluster; `trust` (n_samples, n_views) is how much each voter counts.
-    """
-    n = graphs[0].shape[0]
-    total, agreed = np.zeros(n), np.zeros(n)
-    for graph, weight, own in zip(graphs, weights / weights.sum(), trust.T, strict=True):
-        rows = np.repeat(np.arange(n), np.diff(graph.indptr))
-        votes = weight * graph.data * own[graph.indices]
-        same = labels[first + rows] == labels[graph.indices]
-        total += np.bincount(rows, votes, minlength=n)
-        agreed += np.bincount(rows[same], votes[same], minlength=n)
-    return np.asarray(np.divide(agreed, total, out=np.full(n, np.nan), where=total > 0))
 
 
 def closeness(sq_distances: FloatArray) -> FloatArray:

@@ -123,7 +123,7 @@ def _check(contents: ReportContents) -> None:
 
 def _map(contents: ReportContents, random_state: int) -> tuple[IntArray, FloatArray]:
     """The samples to show, and where."""
-    from manyview.plotting._map import map_graphs
+    from manyview.plotting import map_graphs
 
     rng = np.random.default_rng(random_state)
     shown = choose_shown(contents.labels, MOST_SHOWN, rng)

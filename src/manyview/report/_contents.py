@@ -9,7 +9,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.plotting._effects import FeatureEffect
+from manyview.plotting import FeatureEffect
 
 __all__ = ["FeatureEffect", "ReportContents", "ViewContents"]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
-from manyview.methods._graph_fusion import GraphFusion
-from manyview.plotting._effects import feature_effects
+from manyview._typing import FloatArray, IntArray
+from manyview.methods import Round
+from manyview.plotting import feature_effects
 from manyview.report._contents import ReportContents, ViewContents
-
-if TYPE_CHECKING:
-    from manyview.result import ClusterResult
 
 _STOPS = {
     "components": "the unified graph fell into the clusters",
@@ -25,7 +23,44 @@ _STOPS = {
 }
 
 
-def contents_of(result: ClusterResult, title: str, command: str | None) -> ReportContents:
+class Clustering(Protocol):
+    """A `manyview.ClusterResult`, which stands above this package."""
+
+    @property
+    def tables(self) -> Any: ...
+
+    @property
+    def estimator(self) -> Any: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+
+    @property
+    def labels(self) -> IntArray: ...
+
+    @property
+    def ids(self) -> tuple[str, ...]: ...
+
+    @property
+    def n_clusters(self) -> int: ...
+
+    @property
+    def view_names(self) -> tuple[str, ...]: ...
+
+    @property
+    def confidence(self) -> FloatArray: ...
+
+    @property
+    def disagreement(self) -> FloatArray | None: ...
+
+    @property
+    def view_weights(self) -> FloatArray: ...
+
+
+def contents_of(result: Clustering, title: str, command: str | None) -> ReportContents:
     """Everything the page needs; without a title it gets one."""
     estimator = result.estimator
     return ReportContents(
@@ -38,12 +73,12 @@ def contents_of(result: ClusterResult, title: str, command: str | None) -> Repor
         unified_graph=getattr(estimator, "unified_graph_", None),
         views=[_view(result, v) for v in range(len(result.view_names))],
         # Other methods have other rounds, which the page has no figure for.
-        history=estimator.history_ if isinstance(estimator, GraphFusion) else (),
+        history=[one for one in getattr(estimator, "history_", ()) if isinstance(one, Round)],
         warnings=result.warnings,
     )
 
 
-def _view(result: ClusterResult, v: int) -> ViewContents:
+def _view(result: Clustering, v: int) -> ViewContents:
     name, has = result.view_names[v], result.tables.present[:, v]
     matrix, names = result.tables.views[name], result.tables.features[name]
     disagreement, mean = result.disagreement, None
@@ -61,7 +96,7 @@ def _view(result: ClusterResult, v: int) -> ViewContents:
     )
 
 
-def _settings(result: ClusterResult) -> Mapping[str, str]:
+def _settings(result: Clustering) -> Mapping[str, str]:
     estimator, present = result.estimator, result.tables.present
     suggested = " (suggested by the graphs)" if hasattr(estimator, "cluster_number_") else ""
     settings = {

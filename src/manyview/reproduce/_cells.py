@@ -29,8 +29,8 @@ from manyview._version import __version__
 from manyview.datasets import MultiViewData
 from manyview.metrics import clustering_scores
 from manyview.reproduce._plan import METHODS, Cell, load
-from manyview.runtime._atomic_write import write_whole
-from manyview.spectral._labels import kmeans_labels
+from manyview.runtime import write_whole
+from manyview.spectral import kmeans_labels
 
 _SHUFFLE_SEED = 20_201
 _SCORES = set(clustering_scores([0, 1], [0, 1]))

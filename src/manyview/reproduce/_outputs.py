@@ -26,7 +26,7 @@ from manyview.reproduce._tables import (
     view_table,
 )
 from manyview.reproduce._text import differences, remarks
-from manyview.runtime._atomic_write import write_all
+from manyview.runtime import write_all
 
 #: The paper's convergence figure is of these two.
 _FIGURE_DATA = ("WebKB", "100leaves")

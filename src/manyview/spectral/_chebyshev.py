@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
-from manyview.runtime._log import logger
+from manyview.runtime import logger
 
 #: Residuals ||H x - w x|| of the wanted vectors, as a share of the bound of the eigenvalues; and
 #: ten times this share of the gap between w and the eigenvalues not looked for. The first limits

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from manyview.graphs._stack import stack_graphs
+from manyview.graphs import stack_graphs
 from manyview.spectral._spectrum import laplacian_spectrum
 
 #: Numbers of clusters that are looked at.
 MAX_CLUSTERS = 20
 # Steps that a step is compared with.
 _FOLLOWING = 3
+#: Eigenvalues that are computed for it.
+LOOKED_AT = MAX_CLUSTERS + _FOLLOWING
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,6 @@ class ClusterNumber:
         columns = (self.candidates, self.eigenvalues, self.gaps, self.scores)
         names = ("n_clusters", "eigenvalue", "gap", "score")
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def plot(self, ax: Any = None) -> Any:
-        """The eigenvalues and the suggestion, on a matplotlib Axes."""
-        from manyview.plotting import plot_cluster_number
-
-        return plot_cluster_number(self, ax)
 
     def __str__(self) -> str:
         lines = ["clusters  eigenvalue     gap   score"]

@@ -18,6 +18,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
+from manyview.graphs import labelled_components
 from manyview.spectral._chebyshev import (
     EXACT,
     MAX_PRODUCTS,
@@ -135,7 +136,8 @@ def laplacian_spectrum(
     A graph that is spread must be large.
     """
     n = graph.shape[0]
-    n_components, components = _components(graph)
+    components = labelled_components(graph) if isinstance(graph, csr_array) else graph.components()
+    n_components = int(components.max(initial=-1)) + 1
     if not isinstance(graph, csr_array):
         # No place would have room for what a direct solver makes of it.
         return _filtered_spectrum(graph, n_clusters, components, rng, normalized, start)
@@ -195,24 +197,6 @@ def _dense_laplacian(
         L *= root[:, None]  # one after the other: the product of two may be too large
         L *= root
     return L
-
-
-def _components(graph: Graph) -> tuple[int, IntArray]:
-    """Number of connected components of a symmetric graph, and each sample's.
-
-    scipy needs two to eight times the time, and for weak components a transpose.
-    """
-    from manyview import _kernels
-
-    if isinstance(graph, csr_array):
-        components = _kernels.components(graph.indptr, graph.indices)
-    else:
-        components = graph.components()
-    return int(components.max(initial=-1)) + 1, components
-
-
-def count_components(graph: csr_array) -> int:
-    return _components(graph)[0]
 
 
 def _filtered_spectrum(

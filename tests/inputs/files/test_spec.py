@@ -350,7 +350,7 @@ def test_missing_libraries(tmp_path, folder, path, extra, library):
     broken = tmp_path / "modules"
     broken.mkdir()
     write(broken / f"{library}.py", "raise ImportError")
-    program = "import sys; from manyview.readers import read_views; read_views(sys.argv[1:])"
+    program = "import sys; from manyview.inputs.files import read_views; read_views(sys.argv[1:])"
     done = subprocess.run(
         [sys.executable, "-c", program, path],
         capture_output=True,

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy.sparse import csc_array, csr_array
 
-from manyview.inputs._align import Table, few
+from manyview.inputs import Table, few
 from manyview.inputs.files._limits import (
     NAME_BYTES,
     Options,
@@ -32,7 +32,7 @@ from manyview.inputs.files._limits import (
     readable,
     stored_matrix,
 )
-from manyview.runtime import _memory as memory
+from manyview.runtime import available
 
 #: Seconds of computing, waiting for disks not counted, after which a file is given up if not a
 #: single block came of it. The slowest block of a whole file takes less than one.
@@ -137,7 +137,7 @@ def _reading(
         "path": str(path),
         "kind": kind,
         "key": key,
-        "memory": memory.available(),
+        "memory": available(),
         "patience": PATIENCE,
         "sys_path": [str(place) for place in sys.path],
     }

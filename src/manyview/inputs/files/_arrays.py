@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
-from manyview.inputs._align import Table
+from manyview.inputs import Table
 from manyview.inputs.files._limits import Options, check_fits, readable, stored_matrix
 from manyview.inputs.files._variables import Variable, check_keys, tables_of
 

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs._align import few, id_text
+from manyview.inputs import few, id_text
 from manyview.inputs.files._limits import check_fits
-from manyview.runtime._log import logger
+from manyview.runtime import logger
 
 
 class GrowingMatrix:

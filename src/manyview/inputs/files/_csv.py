@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from manyview._typing import FloatArray
-from manyview.inputs._align import Table
+from manyview.inputs import Table
 from manyview.inputs.files._columns import (
     GrowingMatrix,
     arrow,

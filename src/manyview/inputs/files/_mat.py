@@ -19,8 +19,7 @@ import numpy as np
 from scipy.io.matlab import MatReadError
 from scipy.sparse import csc_array
 
-from manyview.inputs._align import Table
-from manyview.inputs._sparse import load_mat
+from manyview.inputs import Table, load_mat
 from manyview.inputs.files._limits import UNFOLDING, Options, check_fits, readable
 from manyview.inputs.files._variables import Unread, Variable, tables_of
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from manyview._typing import FloatArray
-from manyview.inputs._align import Table
+from manyview.inputs import Table
 from manyview.inputs.files._limits import UNFOLDING, Options, check_fits, readable, stored_matrix
 
 _MTX_ERRORS = (ValueError, OverflowError, OSError, EOFError, zlib.error, IndexError, TypeError)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs._align import Table
+from manyview.inputs import Table
 from manyview.inputs.files._columns import (
     arrow,
     check_distinct,

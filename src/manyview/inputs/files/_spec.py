@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
-from manyview.inputs._align import Table, few
+from manyview.inputs import Table, few
 from manyview.inputs.files._limits import Options
 
 Reader: TypeAlias = Callable[[Path, str | None, Options], list[Table]]

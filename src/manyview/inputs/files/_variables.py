@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from manyview._typing import Matrix
-from manyview.inputs._align import Table, few, id_text
+from manyview.inputs import Table, few, id_text
 from manyview.inputs.files._limits import NAME_BYTES, Options, check_fits, plain_ids, stored_matrix
 
 

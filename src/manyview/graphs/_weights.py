@@ -1,0 +1,140 @@
+"""Neighbours -> similarity graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._typing import FloatArray, IntArray
+from manyview.graphs._knn import TIE, Neighbors
+from manyview.graphs._row_block import reordered, starts
+from manyview.inputs import Rows
+
+WEIGHTINGS = ("adaptive", "binary", "cosine", "heat")
+
+
+def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr_array:
+    """Directed graph of the k nearest neighbours, from k + 1; rows sum to 1 or are empty.
+
+    A neighbour counts when it is closer than the (k+1)-th. Those tied with it are left out, all of
+    them: which of several equals comes k-th would otherwise depend on the order of the samples.
+
+    Parameters
+    ----------
+    near : the k + 1 nearest neighbours
+    weighting : {"adaptive", "binary", "cosine", "heat"}
+        "adaptive" is s_ij proportional to d_(k+1) - d_ij (the paper's SIG graph); "binary" is 1;
+        "cosine" the cosine, at least 0; "heat" exp(-d_ij / (2 t)), t the mean squared distance
+        between neighbours in the view.
+    sq_norms : squared norms of the samples' rows
+    """
+    columns = near.indices[:, :-1].astype(np.int32)
+    pairs = (sq_norms[:, None], sq_norms[columns]) if weighting == "cosine" else None
+    scale = 1.0
+    if weighting == "heat":
+        near_enough = np.sort(counted_distances(near.sq_distances))
+        scale = float(near_enough.mean()) if len(near_enough) else 1.0
+    weights = neighbor_weights(near.sq_distances, weighting, pairs, scale)
+    return graph_of_neighbors(columns, weights, len(columns))
+
+
+def counted_distances(sq_distances: FloatArray) -> FloatArray:
+    """Squared distances of the neighbours that count, from those of k + 1."""
+    return sq_distances[:, :-1][_gain(sq_distances) > 0]
+
+
+def _gain(sq_distances: FloatArray) -> FloatArray:
+    """How much closer than the last neighbour the others are; 0 for those tied with it."""
+    boundary = sq_distances[:, -1:]
+    gain = boundary - sq_distances[:, :-1]
+    gain[gain <= TIE * boundary] = 0.0
+    return np.asarray(gain)
+
+
+def neighbor_weights(
+    sq_distances: FloatArray,
+    weighting: str,
+    sq_norm_pairs: tuple[FloatArray, FloatArray] | None,
+    scale: float,
+) -> FloatArray:
+    """(n, k): weights of the k nearest neighbours, before rows are scaled to sum 1.
+
+    Parameters
+    ----------
+    sq_distances : array of shape (n, k + 1)
+    sq_norm_pairs : squared norms of the samples (n, 1) and of their neighbours (n, k), for "cosine"
+    scale : the mean of `counted_distances` over the view, for "heat"
+    """
+    gain, nearest = _gain(sq_distances), sq_distances[:, :-1]
+    if weighting == "adaptive":
+        return gain
+    if sq_norm_pairs is None:
+        return np.where(gain > 0, _falling(weighting, nearest, scale), 0.0)
+    own, theirs = sq_norm_pairs
+    return np.where(gain > 0, _cosines((own + theirs - nearest) / 2, own * theirs), 0.0)
+
+
+def graph_of_neighbors(columns: IntArray, weights: FloatArray, n_samples: int) -> csr_array:
+    """Rows of a graph from neighbours (n, k); they sum to 1 or are empty."""
+    n, k = columns.shape
+    row_starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
+    graph = csr_array((weights.ravel(), columns.ravel(), row_starts), shape=(n, n_samples))
+    return _rows_to_one(graph)
+
+
+def complete_graph(rows: Rows, weighting: str) -> csr_array:
+    """Graph of every pair of different samples; rows sum to 1 or are empty.
+
+    All N^2 weights are stored: for small N only.
+    """
+    products = rows.inner_products(slice(None))
+    norms = rows.sq_norms()
+    distances = np.maximum(norms[:, None] + norms - 2 * products, 0.0)
+    n = len(norms)
+    scale = distances.sum() / (n * (n - 1))
+    if weighting == "cosine":
+        weights = _cosines(products, norms[:, None] * norms)
+    else:
+        weights = _falling(weighting, distances, scale)
+    np.fill_diagonal(weights, 0.0)
+    return _rows_to_one(csr_array(weights))
+
+
+def spread_graph(graph: csr_array, own: IntArray, n: int) -> csr_array:
+    """A graph between some of n samples, in ascending order, as one between all."""
+    lengths = np.zeros(n, dtype=np.int64)
+    lengths[own] = np.diff(graph.indptr)
+    columns = own.astype(graph.indices.dtype)[graph.indices]
+    return csr_array((graph.data, columns, starts(lengths)), shape=(n, n))
+
+
+def given_graph(matrix: FloatArray | csr_array, order: IntArray) -> csr_array:
+    """A graph the user made, used as it is but for rows that sum to more than 1: they are scaled
+    to 1. A row that sums to less stays so: the view says less about that sample.
+
+    Rows and columns come in the given order of the samples.
+    """
+    return _rows_to_one(reordered(csr_array(matrix), order), only_above=1.0)
+
+
+def _falling(weighting: str, distances: FloatArray, scale: float) -> FloatArray:
+    """Weights that fall with distance, or not at all."""
+    if weighting == "binary":
+        return np.ones_like(distances)
+    return np.exp(-distances / (2 * scale if scale > 0 else 1.0))
+
+
+def _cosines(products: FloatArray, sq_norm_pairs: FloatArray) -> FloatArray:
+    """Cosines of at least 0, from inner products; 0 where a row has no length."""
+    lengths = np.sqrt(sq_norm_pairs)
+    cosines = np.divide(products, lengths, np.zeros_like(products), where=lengths > 0)
+    return np.maximum(cosines, 0)
+
+
+def _rows_to_one(graph: csr_array, only_above: float = 0.0) -> csr_array:
+    """Scale rows to sum 1, in place: those whose sum is above the given one."""
+    sums = graph.sum(axis=1)
+    graph.data /= np.repeat(np.where(sums > only_above, sums, 1.0), np.diff(graph.indptr))
+    graph.eliminate_zeros()
+    graph.sort_indices()
+    return graph
