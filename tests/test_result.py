@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import manyview
 from manyview import AngularCIGMVC, datasets, load_model
-from manyview.inputs._containers import tables_of
+from manyview.inputs._containers import aligned_tables
 from manyview.metrics import clustering_accuracy
 
 
@@ -96,7 +96,7 @@ def test_indexes_that_are_cut_or_turned(blobs):
 
 
 def test_aligned_tables_can_be_cut_and_masked(frames):
-    tables = tables_of(frames)
+    tables = aligned_tables(frames)
     assert manyview.cluster(tables, 3, views=["view2", "view0"]).view_names == ("view2", "view0")
     mask = np.ones_like(tables.present)
     mask[:5, 0] = False
@@ -136,10 +136,10 @@ def test_models_come_with_names_of_features(frames, tmp_path):
     model = load_model(tmp_path / "model.zip")
     assert model.views[0].features == result.tables.features["view0"]
     turned = {name: frame[frame.columns[::-1]] for name, frame in frames.items()}
-    found = model.predict(tables_of(turned))
+    found = model.predict(aligned_tables(turned))
     assert (found.labels == result.labels).mean() >= 0.99
     assert found.ids == result.ids
-    lacking = tables_of({"view0": frames["view0"].drop(columns="f3")})
+    lacking = aligned_tables({"view0": frames["view0"].drop(columns="f3")})
     with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* the first is 'f3'"):
         model.predict(lacking)
 

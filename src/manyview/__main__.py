@@ -3,13 +3,13 @@
 import sys
 from contextlib import suppress
 
-from manyview._signals import ignore, listen
+from manyview._signals import handle_stop_signals, ignore_stop_signals
 
 
 def main() -> int:
     """Entry point; a request to stop is answered in one line even while the rest is imported."""
     try:
-        listen()
+        handle_stop_signals()
         from manyview.cli import main as run
 
         return run()
@@ -18,7 +18,7 @@ def main() -> int:
             sys.stderr.write("manyview: interrupted\n")
         return 130
     finally:
-        ignore()  # what comes now would only disturb the interpreter's end
+        ignore_stop_signals()  # what comes now would only disturb the interpreter's end
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 #: Ctrl-C, a polite kill, a closed terminal; Windows does not know the last.
-STOPS = tuple(
+STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
@@ -18,10 +18,10 @@ STOPS = tuple(
 _came = threading.Event()
 
 
-def listen() -> None:
+def handle_stop_signals() -> None:
     """Take every request to stop for a Ctrl-C: nothing half-written, workers stopped."""
     _came.clear()
-    for number in STOPS:
+    for number in STOP_SIGNALS:
         # not where nohup made it be ignored
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _interrupt)
@@ -39,7 +39,7 @@ def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def answer() -> None:
+def raise_if_stopped() -> None:
     """Stop now if a request has come that went unanswered.
 
     Python drops exceptions in what it calls by the way, as when an object is deleted: an
@@ -49,14 +49,14 @@ def answer() -> None:
         raise KeyboardInterrupt
 
 
-def ignore() -> None:
+def ignore_stop_signals() -> None:
     """Hear no request any more."""
-    for number in STOPS:
+    for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def defer_stop_signals() -> Iterator[None]:
     """Hold requests to stop back until the block is done, and let them come then.
 
     Python answers them in the main thread only, so nothing is to be done in another. Those that
@@ -70,7 +70,7 @@ def undisturbed() -> Iterator[None]:
     def note(number: int, _: Any) -> None:
         came.append(number)
 
-    before = {number: signal.getsignal(number) for number in STOPS}
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     before = {number: handler for number, handler in before.items() if callable(handler)}
     for number in before:
         signal.signal(number, note)

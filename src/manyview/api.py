@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from manyview.inputs import AlignedTables, tables_of
+from manyview.inputs import AlignedTables, aligned_tables
 from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, GraphFusion, SpectralAverage
 from manyview.result import ClusterResult
-from manyview.runtime import check_choice, check_integer, importing
+from manyview.runtime import check_choice, check_integer, require_extra
 from manyview.spectral import MAX_CLUSTERS, ClusterNumber, from_graphs
 
 #: Methods on graphs, by the names that `cluster` and the command line know them by.
@@ -102,7 +102,7 @@ def cluster(
             )
     kept = {} if checkpoint is None else {"checkpoint": checkpoint}
     if client is None:
-        tables = tables_of(data, views, present)
+        tables = aligned_tables(data, views, present)
     started = time.perf_counter()
     with _heard_warnings() as heard:
         if client is None:
@@ -120,11 +120,11 @@ def _fit_on_cluster(
     estimator: Any, data: Any, views: Sequence[str] | None, present: Any, **given: Any
 ) -> AlignedTables:
     """Fit; what the views are, of which features may be on the cluster alone."""
-    with importing("a fit on a cluster", "dask"):
+    with require_extra("a fit on a cluster", "dask"):
         from manyview.distributed import collections_of
     spread = collections_of(data, views)
     if spread is None:
-        tables = tables_of(data, views, present)
+        tables = aligned_tables(data, views, present)
         estimator.fit(tables.views, present=tables.present, **given)
     else:
         estimator.fit(spread.views, present=present, **given)

@@ -18,7 +18,7 @@ from manyview.methods import (
     plain_params,
 )
 from manyview.predict import ClusterModel, model_bytes
-from manyview.runtime import write_whole
+from manyview.runtime import write_file
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class ClusterResult:
     def report(self, path: str | Path, *, title: str = "", command: str | None = None) -> Path:
         """Write a page about the clustering: one HTML file that needs no network."""
         path = Path(path)
-        write_whole(path, self.report_html(title=title, command=command))
+        write_file(path, self.report_html(title=title, command=command))
         return path
 
     def report_html(self, *, title: str = "", command: str | None = None) -> str:
@@ -169,7 +169,7 @@ class ClusterResult:
 
     def save_model(self, path: str | Path) -> None:
         """Write what labels new samples to a file; `manyview.load_model` reads it."""
-        write_whole(Path(path), model_bytes(self.model()))
+        write_file(Path(path), model_bytes(self.model()))
 
     def files(self, command: str | None = None, *, model: bool = False) -> dict[str, bytes]:
         """What the command line writes, by name; no report after a fit on a cluster."""

@@ -8,7 +8,7 @@ import pytest
 
 from manyview import __version__, cli
 from manyview.report import Section, Table, render_page
-from manyview.runtime._atomic_write import write_whole
+from manyview.runtime._atomic_write import write_file
 
 
 def run(*arguments, **kwargs):
@@ -129,9 +129,9 @@ def test_page_escapes_every_text():
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "deep" / "page.html"
-    write_whole(path, "old")
+    write_file(path, "old")
     with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "new \ud800")  # cannot be encoded: fails half-way
+        write_file(path, "new \ud800")  # cannot be encoded: fails half-way
     assert path.read_text() == "old"
     assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
     assert Path(path).stat().st_mode & 0o777 == 0o644

@@ -11,7 +11,7 @@ import pytest
 
 from manyview import cli, cluster, datasets, load_model
 from manyview.metrics import clustering_accuracy
-from manyview.runtime._atomic_write import write_all
+from manyview.runtime._atomic_write import write_files
 from tests.cli.test_cli import run
 
 
@@ -257,10 +257,10 @@ def test_odd_names(blobs, tmp_path):
 
 def test_all_files_or_none(tmp_path, monkeypatch):
     folder = tmp_path / "new"
-    write_all(folder, {"a": b"1", "b": b"2"})
+    write_files(folder, {"a": b"1", "b": b"2"})
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
     assert stat.S_IMODE((folder / "a").stat().st_mode) & 0o044
-    write_all(folder, {"a": b"3"})
+    write_files(folder, {"a": b"3"})
     assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == {"a": b"3", "b": b"2"}
 
     class FullDiskError(OSError):
@@ -277,9 +277,9 @@ def test_all_files_or_none(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(FullDiskError):
-        write_all(folder, {"a": b"4", "b": b"5"})
+        write_files(folder, {"a": b"4", "b": b"5"})
     calls.clear()
     with pytest.raises(FullDiskError):
-        write_all(tmp_path / "other", {"a": b"4", "b": b"5"})
+        write_files(tmp_path / "other", {"a": b"4", "b": b"5"})
     assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == {"a": b"3", "b": b"2"}
     assert [entry.name for entry in tmp_path.iterdir()] == ["new"]

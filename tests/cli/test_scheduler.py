@@ -271,7 +271,7 @@ def test_memory(files, address, capsys, monkeypatch):
 
 def test_workers_lost_too_often(files, address, capsys, monkeypatch):
     def lost(*args):
-        raise memory.ClusterError("workers were lost again and again")
+        raise memory.DaskWorkersError("workers were lost again and again")
 
     monkeypatch.setattr("manyview.distributed.fit_spread", lost)
     complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)

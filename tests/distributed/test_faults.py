@@ -21,7 +21,7 @@ from distributed.comm import CommClosedError
 
 import manyview
 from manyview import CIGMVC, datasets
-from manyview.distributed._memory import ClusterError
+from manyview.distributed._memory import DaskWorkersError
 from manyview.spectral import _spectrum as spectral
 from tests.helpers.dask_clusters import (
     assert_same,
@@ -232,6 +232,6 @@ def test_workers_that_run_out_of_memory():
             model.fit(data.views, client=client)
         with (
             manyview.memory_limit(None),
-            pytest.raises(ClusterError, match=r"during '\w+', where each is estimated to need"),
+            pytest.raises(DaskWorkersError, match=r"during '\w+', where each is estimated to need"),
         ):
             model.fit(data.views, client=client)

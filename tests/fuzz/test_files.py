@@ -43,7 +43,8 @@ QUICK = EXTENSIONS[:-1]
 def small(folder, monkeypatch):
     """A folder to work in, and a machine of little memory and patience."""
     for module in (memory, _limits, _annotated):
-        monkeypatch.setattr(module, "available", lambda: max(0, start[0] + LEFT - resident()))
+        left = lambda: max(0, start[0] + LEFT - resident())  # noqa: E731
+        monkeypatch.setattr(module, "available_memory", left)
     monkeypatch.setattr(_annotated, "PATIENCE", 5.0)
     return folder
 

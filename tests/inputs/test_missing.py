@@ -12,7 +12,7 @@ from manyview.graphs._bridges import closest_bridges
 from manyview.graphs._knn import nearest
 from manyview.graphs._stack import stack_graphs
 from manyview.graphs._weights import neighbor_graph, spread_graph
-from manyview.inputs._missing import find_gaps
+from manyview.inputs._missing import find_non_finite
 from manyview.inputs._scaling import normalize_rows
 from manyview.methods import _fusion
 from manyview.methods._fusion import unified_graph
@@ -108,7 +108,7 @@ def test_gaps_are_those_of_a_plain_look(seed, sparse, masked):
     X = rng.choice([0.0, 1.0, np.nan, np.inf], (5, 3), p=[0.3, 0.4, 0.2, 0.1])
     X[rng.random(5) < 0.4] = np.nan
     looked_at = rng.random(5) < 0.6 if masked else None
-    gaps = find_gaps(csr_array(X) if sparse else X, looked_at)
+    gaps = find_non_finite(csr_array(X) if sparse else X, looked_at)
     empty = [not sparse and all(np.isnan(row)) for row in X]
     holes = [
         (i, j)
@@ -116,9 +116,9 @@ def test_gaps_are_those_of_a_plain_look(seed, sparse, masked):
         for j, value in enumerate(row)
         if not np.isfinite(value) and not empty[i] and (looked_at is None or looked_at[i])
     ]
-    assert gaps.empty.tolist() == empty
-    assert gaps.n_holes == len(holes)
-    assert gaps.first_hole == (holes[0] if holes else None)
+    assert gaps.empty_rows.tolist() == empty
+    assert gaps.n_values == len(holes)
+    assert gaps.first_value == (holes[0] if holes else None)
 
 
 def test_a_permutation_of_the_samples_permutes_the_labels(blobs, rng):

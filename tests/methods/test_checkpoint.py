@@ -254,8 +254,8 @@ def test_keeping_takes_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):
     def two_seconds(*_):
         clock[0] += 2
 
-    monkeypatch.setattr(checkpoints, "write_whole", two_seconds)
-    checkpoint.keep("loop", {}, {})
+    monkeypatch.setattr(checkpoints, "write_file", two_seconds)
+    checkpoint.save("loop", {}, {})
     for second in range(1, 21):
         clock[0] += 1
         assert checkpoint.is_due() == (second >= 20)

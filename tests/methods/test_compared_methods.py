@@ -18,7 +18,7 @@ from manyview import (
     SpectralView,
     datasets,
 )
-from manyview.inputs._canonical_order import Layout
+from manyview.inputs._canonical_order import CanonicalOrder
 from manyview.metrics import adjusted_rand, clustering_accuracy
 from tests.helpers import oracle
 from tests.helpers.goldens import synthetic
@@ -114,8 +114,8 @@ def test_mcgl_fuses_the_golden_graphs_as_published(shared_data, monkeypatch, nam
     golden = data.golden("mcgl")
     refined = iter([golden.matrix(f"S{v}") for v in range(len(data.views))])
     monkeypatch.setattr(MCGL, "_refine", lambda *_: next(refined))
-    as_given = Layout(np.arange(data.n_samples), np.arange(len(data.views)), 0)
-    monkeypatch.setattr("manyview.methods._graph_base.content_layout", lambda *_, **__: as_given)
+    as_given = CanonicalOrder(np.arange(data.n_samples), np.arange(len(data.views)), 0)
+    monkeypatch.setattr("manyview.methods._graph_base.canonical_order", lambda *_, **__: as_given)
     model = MCGL(data.n_clusters, graph="precomputed").fit(data.golden_graphs())
     np.testing.assert_array_equal(model.labels_ + 1, golden["labels"])
     np.testing.assert_allclose(model.objective_trace_, golden["objective_trace"], rtol=1e-6)

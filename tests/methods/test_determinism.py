@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from manyview import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, SpectralAverage, datasets
-from manyview.inputs._canonical_order import content_layout, row_digests
+from manyview.inputs._canonical_order import canonical_order, row_digests
 from manyview.inputs._views import views_from_tables
 from manyview.spectral._labels import in_order_of_first
 
@@ -76,7 +76,7 @@ def test_the_order_of_samples_and_views_does_not_matter(method, max_iter, proble
         **options,
     )
     # Of samples that are equal in every view the first has the first row.
-    before, after = (content_layout(model._views).samples for model in (plain, turned))
+    before, after = (canonical_order(model._views).samples for model in (plain, turned))
     np.testing.assert_array_equal(plain.embedding_[before], turned.embedding_[after])
     np.testing.assert_array_equal(
         in_order_of_first(plain.labels_[before]), in_order_of_first(turned.labels_[after])
@@ -101,7 +101,7 @@ def test_the_order_of_samples_does_not_matter(method, problem):
         return
     order = rng.permutation(views[0].shape[0])
     turned = fit(method, [view[order] for view in views], n_clusters)
-    before, after = (content_layout(model._views).samples for model in (plain, turned))
+    before, after = (canonical_order(model._views).samples for model in (plain, turned))
     np.testing.assert_array_equal(plain.embedding_[before], turned.embedding_[after])
 
 
@@ -140,7 +140,7 @@ def test_rows_are_told_apart_by_what_they_hold_alone(rng):
 
 def test_equal_samples_stay_in_the_order_they_come_in(rng):
     table = rng.standard_normal((20, 4))[rng.integers(20, size=100)]
-    samples = content_layout(views_from_tables([table, table[:, :2].copy()])).samples
+    samples = canonical_order(views_from_tables([table, table[:, :2].copy()])).samples
     assert sorted(samples.tolist()) == list(range(100))
     for row in np.unique(table, axis=0):
         own = np.flatnonzero((table == row).all(axis=1))

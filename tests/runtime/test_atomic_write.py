@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from manyview.runtime._atomic_write import check_free, write_all, write_whole
+from manyview.runtime._atomic_write import check_writable, write_file, write_files
 from tests.helpers.interruption import DRAFTS
 
 if not hasattr(os, "fork"):
@@ -22,8 +22,8 @@ if not hasattr(os, "fork"):
 DRIVER = """
 import errno, json, os, signal, sys
 from pathlib import Path
-from manyview.runtime._atomic_write import write_all, write_whole
-from manyview._signals import listen
+from manyview.runtime._atomic_write import write_files, write_file
+from manyview._signals import handle_stop_signals
 
 folder, how, work = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 OLD = {"a": b"old a" * 999, "b": b"old b", "gone": b"old", "last": b"old last"}
@@ -35,15 +35,15 @@ def prepare(out):
         out.mkdir()
         (out / "mine").write_bytes(b"mine")
     if work == "old folder":
-        write_all(out, OLD)
+        write_files(out, OLD)
     if work == "file":
-        write_whole(out / "a", OLD["a"])
+        write_file(out / "a", OLD["a"])
 
 def do(out):
     if work == "file":
-        write_whole(out / "a", NEW["a"])
+        write_file(out / "a", NEW["a"])
     else:
-        write_all(out, NEW, without=["gone"])
+        write_files(out, NEW, without=["gone"])
 
 def child(out, step):
     left = step
@@ -59,7 +59,7 @@ def child(out, step):
         os.kill(os.getpid(), getattr(signal, how))
     fsync = os.fsync
     os.fsync = lambda handle: (count("open", ()), fsync(handle))
-    listen()
+    handle_stop_signals()
     sys.addaudithook(count)
     try:
         do(out)
@@ -165,13 +165,13 @@ def test_a_draft_that_is_alive_stays(tmp_path):
     with writer:
         draft = Path(writer.stdout.readline().strip())
         assert draft.parent == tmp_path
-        write_whole(tmp_path / "other", "whole")
-        write_all(tmp_path, {"more": b"whole"})
+        write_file(tmp_path / "other", "whole")
+        write_files(tmp_path, {"more": b"whole"})
         assert (draft / "half").read_text() == "half"
         writer.kill()
         writer.wait()
         assert draft.exists()
-        write_whole(tmp_path / "other", "whole")
+        write_file(tmp_path / "other", "whole")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["more", "other"]
 
 
@@ -188,7 +188,7 @@ def test_what_only_looks_like_a_draft_stays(tmp_path):
     link.symlink_to(tmp_path / names[0])
     file = tmp_path / f".manyview-{_HOST}-fedcba9876543210.draft"
     file.write_text("mine")
-    write_whole(tmp_path / "x", "new")
+    write_file(tmp_path / "x", "new")
     assert {entry.name for entry in tmp_path.iterdir()} == {"x", *names, link.name, file.name}
 
 
@@ -199,7 +199,7 @@ def test_writers_at_the_same_time(tmp_path):
     def write(number):
         try:
             for turn in range(40):
-                write_whole(tmp_path / f"{number}", f"{turn}" * 100)
+                write_file(tmp_path / f"{number}", f"{turn}" * 100)
         except Exception as error:
             failed.append(error)
 
@@ -221,12 +221,12 @@ def test_only_files_are_replaced(tmp_path):
     (tmp_path / "link").symlink_to("target")
     for name in ("pipe", "folder"):
         with pytest.raises(OSError, match="expected a file, or none yet"):
-            check_free(tmp_path, [name], force=True)
+            check_writable(tmp_path, [name], force=True)
         with pytest.raises(OSError, match="expected a file, or none yet"):
-            write_whole(tmp_path / name, "new")
+            write_file(tmp_path / name, "new")
         with pytest.raises(OSError, match="expected a file, or none yet"):
-            write_all(tmp_path, {"x": b"new", name: b"new"})
-    write_whole(tmp_path / "link", "new")
+            write_files(tmp_path, {"x": b"new", name: b"new"})
+    write_file(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "target").read_text() == "new"
     assert {entry.name for entry in tmp_path.iterdir()} == {"pipe", "folder", "target", "link"}
@@ -238,20 +238,20 @@ def test_a_full_disk_names_the_file(small_disk):
     for number, name in enumerate(files):
         small_disk.leave(20_480 * number + 8192)
         with pytest.raises(OSError) as caught:  # noqa: PT011 - its number is looked at
-            write_all(folder, files)
+            write_files(folder, files)
         assert caught.value.errno == errno.ENOSPC
         assert caught.value.filename == str(folder / name)
         assert [entry.name for entry in small_disk.folder.iterdir()] == ["ballast"]
     small_disk.free()
-    write_all(folder, files)
+    write_files(folder, files)
     old = {entry.name: entry.read_bytes() for entry in folder.iterdir()}
     assert old == files
     for number in range(len(files)):
         small_disk.leave(20_480 * number + 8192)
         with pytest.raises(OSError, match="No space left"):
-            write_all(folder, {name: bytes(20_000) for name in files})
+            write_files(folder, {name: bytes(20_000) for name in files})
         assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == old
         with pytest.raises(OSError, match="No space left"):
-            write_whole(folder / "a", bytes(20_480 * (number + 1)))
+            write_file(folder / "a", bytes(20_480 * (number + 1)))
         assert (folder / "a").read_bytes() == old["a"]
     assert not list(small_disk.folder.rglob(DRAFTS))

@@ -73,9 +73,9 @@ def write(root, files):
 
 
 def test_what_the_machine_has(machine):
-    assert memory.available() is None  # nothing tells
+    assert memory.available_memory() is None  # nothing tells
     write(machine, {"proc/meminfo": MEMINFO})
-    assert memory.available() == 5000 * 1024
+    assert memory.available_memory() == 5000 * 1024
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ def test_what_the_machine_has(machine):
 )
 def test_what_a_control_group_leaves(machine, group):
     write(machine, {"proc/meminfo": MEMINFO, "proc/self/cgroup": "0::/a/b\n"} | group)
-    assert memory.available() == 600_000
+    assert memory.available_memory() == 600_000
     limit = next(name for name, text in group.items() if text.strip() == "1000000")
     stat = limit.replace("memory.max", "memory.stat")
     write(machine, {stat: "anon 300000\ninactive_file 50000\n"})
-    assert memory.available() == 650_000  # cached files make room
+    assert memory.available_memory() == 650_000  # cached files make room
 
 
 def test_what_an_old_control_group_leaves(machine):
@@ -115,7 +115,7 @@ def test_what_an_old_control_group_leaves(machine):
             "sys/fs/cgroup/memory/memory.usage_in_bytes": "700000\n",
         },
     )
-    assert memory.available() == 1_600_000
+    assert memory.available_memory() == 1_600_000
 
 
 @pytest.mark.parametrize(("kind", "used"), [("RLIMIT_AS", 3000), ("RLIMIT_DATA", 2000)])
@@ -126,13 +126,13 @@ def test_what_ulimit_leaves(machine, monkeypatch, kind, used):
     monkeypatch.setattr(
         resource, "getrlimit", lambda kind: (limits.get(kind, resource.RLIM_INFINITY), 0)
     )
-    assert memory.available() == (4000 - used) * 1024
+    assert memory.available_memory() == (4000 - used) * 1024
     limits[getattr(resource, kind)] = 1024
-    assert memory.available() == 0  # never less than nothing
+    assert memory.available_memory() == 0  # never less than nothing
 
 
 def test_this_machine_tells_something_or_nothing():
-    left = memory.available()
+    left = memory.available_memory()
     assert left is None or 0 < left < 2**50
     assert left is not None or not sys.platform.startswith("linux")
 
@@ -271,9 +271,9 @@ def test_small_fits_are_never_refused(rng):
 
 def test_what_the_machine_has_is_what_counts(monkeypatch):
     estimate = Estimate({"neighbors": 10**8, "results": 3 * 10**9})
-    monkeypatch.setattr(memory, "available", lambda: 2 * 10**9)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2 * 10**9)
     with pytest.raises(MemoryError) as raised:
-        memory.check(estimate, "GBS", ["fewer samples"])
+        memory.check_memory(estimate, "GBS", ["fewer samples"])
     assert str(raised.value) == (
         "GBS needs about 3.0 GB of memory (results), but 2.0 GB is available; expected fewer "
         "samples, or manyview.memory_limit(None) to go on anyway"
@@ -281,13 +281,13 @@ def test_what_the_machine_has_is_what_counts(monkeypatch):
     again = pickle.loads(pickle.dumps(raised.value))  # from another process, say
     assert (str(again), again.why) == (str(raised.value), raised.value.why)
     with memory_limit(3 * 10**9):
-        memory.check(estimate, "GBS", [])
+        memory.check_memory(estimate, "GBS", [])
         with memory_limit(None):
-            memory.check(estimate, "GBS", [])
+            memory.check_memory(estimate, "GBS", [])
         with pytest.raises(MemoryError), memory_limit(10**9):
-            memory.check(estimate, "GBS", [])
-    monkeypatch.setattr(memory, "available", lambda: None)
-    memory.check(estimate, "GBS", [])  # who knows
+            memory.check_memory(estimate, "GBS", [])
+    monkeypatch.setattr(memory, "available_memory", lambda: None)
+    memory.check_memory(estimate, "GBS", [])  # who knows
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "2 GB", True])

@@ -65,7 +65,13 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
 def cluster(options: argparse.Namespace) -> None:
     """Cluster the samples that are described by several tables, and write labels, a summary and a
     report page."""
-    from manyview.runtime import check_folder, check_free, check_integer, memory_limit, write_all
+    from manyview.runtime import (
+        check_folder,
+        check_integer,
+        check_writable,
+        memory_limit,
+        write_files,
+    )
 
     n_clusters = _number_or_auto("--clusters", options.clusters)
     neighbors = _number_or_auto("--neighbors", options.neighbors)
@@ -73,7 +79,7 @@ def cluster(options: argparse.Namespace) -> None:
     if options.scheduler is not None:
         check_scheduler_options(options)
     names = [*_OUTPUTS, *(["model.zip"] if options.save_model else [])]
-    check_free(options.output, names, force=options.force)  # better now than after the work
+    check_writable(options.output, names, force=options.force)  # better now than after the work
     if options.checkpoint is not None:
         check_folder(options.checkpoint)
     with activity() as show:
@@ -82,7 +88,7 @@ def cluster(options: argparse.Namespace) -> None:
             result = _fit(options, n_clusters, neighbors, show)
         show("writing")
         files = result.files(_command_line(options), model=options.save_model)
-        write_all(options.output, files, without=_NOT_ALWAYS)
+        write_files(options.output, files, without=_NOT_ALWAYS)
         if options.checkpoint is not None:
             result.estimator.clear_checkpoint()
     for text in result.warnings:

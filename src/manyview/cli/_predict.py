@@ -25,10 +25,10 @@ def predict(options: argparse.Namespace) -> None:
     """Put new samples into the clusters of a model: id, cluster and confidence of each. Views are
     known by the names they had when the model was made; some may be missing."""
     from manyview.predict import load_model
-    from manyview.runtime import check_free, write_whole
+    from manyview.runtime import check_writable, write_file
 
     if options.output is not None:
-        check_free(options.output.parent, [options.output.name], force=options.force)
+        check_writable(options.output.parent, [options.output.name], force=options.force)
     model = load_model(options.model)
     with activity() as show:
         show("reading")
@@ -43,5 +43,5 @@ def predict(options: argparse.Namespace) -> None:
     if options.output is None:
         sys.stdout.write(stream.getvalue())
     else:
-        write_whole(options.output, stream.getvalue())
+        write_file(options.output, stream.getvalue())
         print_path("Labels", options.output)

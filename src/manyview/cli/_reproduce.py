@@ -22,7 +22,7 @@ def reproduce(options: argparse.Namespace) -> int:
         run_cells,
         write_outputs,
     )
-    from manyview.runtime import check_free, check_integer
+    from manyview.runtime import check_integer, check_writable
 
     check_integer("seeds", options.seeds, 1, 1000)
     check_integer("processes", options.processes, 1, 64)
@@ -35,8 +35,8 @@ def reproduce(options: argparse.Namespace) -> int:
     if unknown:
         raise ValueError(f"method {unknown[0]!r}; expected one of {', '.join(METHODS)}")
     methods = [known[name.lower()] for name in options.methods or METHODS]
-    check_free(options.output, ["report.html", "results.md"], force=True)
-    check_free(options.output / "cells", [], force=True)
+    check_writable(options.output, ["report.html", "results.md"], force=True)
+    check_writable(options.output / "cells", [], force=True)
     datasets = {}
     for name in dict.fromkeys(names):
         loaded = load(name, options.data_home)

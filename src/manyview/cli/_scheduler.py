@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from manyview.cli._terminal import warn
-from manyview.runtime import importing
+from manyview.runtime import require_extra
 
 _METHODS = ("angular", "cigmvc", "gbs")
 # Seconds to wait for an answer, and then for a worker.
@@ -39,7 +39,7 @@ def check_scheduler_options(options: argparse.Namespace) -> None:
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
     """A client of the scheduler at an address, which has workers that can do the work."""
-    with importing("--scheduler", "dask"):
+    with require_extra("--scheduler", "dask"):
         from distributed import Client
     _check_answers(address)
     with warnings.catch_warnings(record=True) as caught:
@@ -51,11 +51,11 @@ def connected(address: str) -> Iterator[Any]:
             if issubclass(text.category, UserWarning):  # such as about other versions of Dask
                 warn(str(text.message))
         _check_workers(client, address)
-        from manyview.distributed import ClusterError
+        from manyview.distributed import DaskWorkersError
 
         try:
             yield client
-        except ClusterError as error:
+        except DaskWorkersError as error:
             raise OSError(str(error)) from error
         except OSError as error:
             if client.status == "running":

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from manyview._signals import answer
+from manyview._signals import raise_if_stopped
 
 
 def fail(message: str) -> int:
@@ -42,7 +42,7 @@ def progress() -> Iterator[Callable[[int, int, str], None]]:
         task = bar.add_task("starting", total=None)
 
         def show(done: int, total: int, what: str) -> None:
-            answer()
+            raise_if_stopped()
             bar.update(task, completed=done, total=total, description=what)
 
         yield show
@@ -56,7 +56,7 @@ class _Listener(logging.Handler):
         self._show = show
 
     def emit(self, record: logging.LogRecord) -> None:
-        answer()
+        raise_if_stopped()
         text = record.getMessage()
         if record.levelno >= logging.WARNING:
             warn(text)
@@ -81,7 +81,7 @@ def activity() -> Iterator[Callable[[str], None]]:
         task = bar.add_task("starting", total=None)
 
         def show(what: str) -> None:
-            answer()
+            raise_if_stopped()
             bar.update(task, description=what)
 
         listener = _Listener(show)

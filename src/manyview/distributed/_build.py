@@ -21,7 +21,7 @@ from manyview.distributed._stack import BlockStack, make_stack
 from manyview.distributed._views import SpreadViews, read_spread
 from manyview.distributed._weights import rows_in_blocks, weighted
 from manyview.graphs import Bridges, FitSize, NeighborSearch, ViewSize, add_bridges, choose_search
-from manyview.inputs import DenseRows, Layout, layout_of, row_digests
+from manyview.inputs import CanonicalOrder, DenseRows, order_from_digests, row_digests
 from manyview.runtime import Run
 
 
@@ -58,7 +58,7 @@ class Preparation:
     def _enter(self, stage: str) -> None:
         self.session.stage = stage
 
-    def graphs_of(self, X: Any, present: Any) -> tuple[BlockStack, Layout]:
+    def graphs_of(self, X: Any, present: Any) -> tuple[BlockStack, CanonicalOrder]:
         """The graphs of the views on one pattern."""
         run, session, estimator = self.run, self.session, self.estimator
         with run.stage("reading"):
@@ -71,9 +71,9 @@ class Preparation:
         estimator.n_features_in_ = sum(views.widths)
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
-        run.say("%d samples in %d blocks", views.n_samples, len(views.bounds) - 1)
+        run.log("%d samples in %d blocks", views.n_samples, len(views.bounds) - 1)
         self.need = memory.check(session, self._size(views), type(estimator).__name__)
-        layout = layout_of(views.digests, views.present)
+        layout = order_from_digests(views.digests, views.present)
         with run.stage("neighbors"):
             self._enter("neighbors")
             shares = self._shares(views, layout)
@@ -97,7 +97,7 @@ class Preparation:
         size: FitSize = self.estimator._size_of(views.n_samples, tuple(sizes))
         return size
 
-    def _shares(self, views: SpreadViews, layout: Layout) -> list[list[Future]]:
+    def _shares(self, views: SpreadViews, layout: CanonicalOrder) -> list[list[Future]]:
         """The samples of every view, normalised."""
         numbers = np.empty(views.n_samples, dtype=np.int64)
         numbers[layout.samples] = np.arange(views.n_samples)
@@ -122,7 +122,7 @@ class Preparation:
         return shares
 
     def _graphs(
-        self, views: SpreadViews, layout: Layout, shares: list[list[Future]]
+        self, views: SpreadViews, layout: CanonicalOrder, shares: list[list[Future]]
     ) -> SpreadGraphs:
         """The graph of every view, rows where they belong."""
         session, n = self.session, views.n_samples
@@ -142,7 +142,7 @@ class Preparation:
                 bounds = np.concatenate([[0], np.cumsum(routed.sizes)])
             edges[v] = weighted(session, found, shares[v], self.estimator.graph, n)
             n_edges = sum(session.gather(session.each("weights", _n_edges, edges[v])))
-            self.run.say("view '%s': a graph of %d edges, %s", views.names[v], n_edges, searches[v])
+            self.run.log("view '%s': a graph of %d edges, %s", views.names[v], n_edges, searches[v])
             if n_edges == 0:
                 self.estimator._warn_of_silence(views.names[v])
         self.estimator.neighbor_search_ = [searches[v] for v in sorted(searches)]
@@ -174,7 +174,7 @@ class Preparation:
         )
         return found, how, routed
 
-    def _stack(self, views: SpreadViews, layout: Layout, graphs: SpreadGraphs) -> BlockStack:
+    def _stack(self, views: SpreadViews, layout: CanonicalOrder, graphs: SpreadGraphs) -> BlockStack:
         order = layout.samples[graphs.numbers]
         present = views.present
         if present is not None:
@@ -187,7 +187,7 @@ class Preparation:
     def _bridges(
         self,
         views: SpreadViews,
-        layout: Layout,
+        layout: CanonicalOrder,
         graphs: SpreadGraphs,
         shares: list[list[Future]],
     ) -> Bridges | None:
@@ -205,7 +205,7 @@ class Preparation:
             return None
         with run.stage("bridges"):
             self._enter("bridges")
-            run.say("joining %d pieces", n_pieces)
+            run.log("joining %d pieces", n_pieces)
             pieces = np.empty_like(found)
             pieces[graphs.numbers] = found
             placed = [shares[v] for v in layout.views]
@@ -224,7 +224,7 @@ class Preparation:
         self.estimator._check_n_distinct(len(np.unique(keys)), views.n_samples)
 
     def _bridged(
-        self, views: SpreadViews, layout: Layout, graphs: SpreadGraphs, bridges: Bridges
+        self, views: SpreadViews, layout: CanonicalOrder, graphs: SpreadGraphs, bridges: Bridges
     ) -> SpreadGraphs:
         rows = np.empty(views.n_samples, dtype=np.intp)
         rows[graphs.numbers] = np.arange(views.n_samples)

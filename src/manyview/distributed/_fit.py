@@ -11,7 +11,7 @@ from manyview.distributed import _memory as memory
 from manyview.distributed._build import Preparation
 from manyview.distributed._client import NobodyWorksError, Session, WorkerLostError
 from manyview.distributed._stack import BlockStack
-from manyview.inputs import Layout
+from manyview.inputs import CanonicalOrder
 from manyview.runtime import Run
 
 #: How often a fit begins again because workers are lost, before it gives up.
@@ -51,13 +51,13 @@ def _fit_until_done(fit: _Fit, X: Any, present: Any) -> None:
             return
         except NobodyWorksError as error:
             what = "no worker is left, or all are short of memory,"
-            raise memory.ClusterError(_what_went_wrong(what, fit)) from error
+            raise memory.DaskWorkersError(_what_went_wrong(what, fit)) from error
         except (WorkerLostError, KilledWorker) as error:
-            fit.run.say("a worker was lost (%s); going on with those that are left", session.stage)
+            fit.run.log("a worker was lost (%s); going on with those that are left", session.stage)
             session.look_for_workers()
             if losses == MOST_LOSSES or isinstance(error, KilledWorker) or not session.workers:
                 what = "workers were lost again and again"
-                raise memory.ClusterError(_what_went_wrong(what, fit)) from error
+                raise memory.DaskWorkersError(_what_went_wrong(what, fit)) from error
 
 
 def _what_went_wrong(what: str, fit: _Fit) -> str:
@@ -88,7 +88,7 @@ class _Fit:
         # What is begun again must draw the same random numbers.
         self._at_start = run.rng.bit_generator.state
         self._at_rounds = self._at_start
-        self._ready: tuple[BlockStack, Layout] | None = None
+        self._ready: tuple[BlockStack, CanonicalOrder] | None = None
 
     @property
     def need(self) -> str:

@@ -6,13 +6,13 @@ from typing import Any
 
 from manyview.distributed._client import Session
 from manyview.graphs import FitSize
-from manyview.runtime import Estimate, NotEnoughMemoryError, in_words, logger, room
+from manyview.runtime import Estimate, NotEnoughMemoryError, format_bytes, logger, memory_left
 from manyview.spectral import SPARE_VECTORS
 
 _FLOAT, _SINGLE, _INT = 8, 4, 4
 
 
-class ClusterError(RuntimeError):
+class DaskWorkersError(RuntimeError):
     """Workers of a cluster were lost too often for a fit to end."""
 
 
@@ -56,18 +56,18 @@ def check(session: Session, size: FitSize, who: str) -> str:
     n_workers = len(session.workers)
     estimate = worker_memory(size, n_workers)
     limit = limit_of(session)
-    need = f"about {in_words(estimate.peak)} ({estimate.stage})"
+    need = f"about {format_bytes(estimate.peak)} ({estimate.stage})"
     if limit is not None:
-        need += f" of its limit of {in_words(limit)}"
+        need += f" of its limit of {format_bytes(limit)}"
     logger.info("%s needs %s on each of %d workers", who, need, n_workers)
-    left = None if limit is None else room(limit)
+    left = None if limit is None else memory_left(limit)
     if left is not None and estimate.peak > left:
         options = [
             option for option in size.savings(estimate.stage) if not option.endswith("the rest")
         ]
         raise NotEnoughMemoryError(
-            f"{who} needs about {in_words(estimate.peak)} of memory ({estimate.stage}) on each of "
-            f"{n_workers} workers, but {in_words(left)} is the limit of one; expected "
+            f"{who} needs about {format_bytes(estimate.peak)} of memory ({estimate.stage}) on each of "
+            f"{n_workers} workers, but {format_bytes(left)} is the limit of one; expected "
             + ", ".join(["more workers", "workers with more memory", *options])
         )
     return need

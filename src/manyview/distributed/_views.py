@@ -17,18 +17,18 @@ from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.distributed._client import Session, even_bounds, pieces_of
 from manyview.distributed._parquet import parquet_table
 from manyview.inputs import (
-    Gaps,
+    NonFinite,
     as_mask,
     as_matrix,
-    check_holes,
+    check_finite,
+    check_in_some_view,
     check_same_index,
-    check_somewhere,
-    find_gaps,
-    finite_everywhere,
+    find_non_finite,
     is_collection,
     is_frame,
     name_tables,
     row_digests,
+    zero_missing_rows,
 )
 
 
@@ -43,7 +43,7 @@ class SpreadViews:
     bounds : where the blocks begin, in the order of the samples
     blocks : a future of the matrix for every view and block
     present : (n_samples, V); None where all have all
-    digests : one number a row and view, for `layout_of`
+    digests : one number a row and view, for `order_from_digests`
     largest : the largest number of every view, whatever its sign
     stored : how many numbers are stored of each view, None where it is dense
     """
@@ -72,7 +72,7 @@ class SpreadViews:
 class _About:
     """What is told of a block of a view."""
 
-    gaps: Gaps
+    non_finite: NonFinite
     digests: NDArray[np.uint64]
     largest: float
     stored: int | None
@@ -107,16 +107,16 @@ def read_spread(X: Any, present: Any, session: Session) -> SpreadViews:
             own = pieces_of(has[:, v], bounds)
         found = session.gather(session.each("check", _about, blocks[v], own))
         for start, about in zip(bounds[:-1].tolist(), found, strict=True):
-            check_holes(about.gaps, name, start)
-        has[:, v] &= ~np.concatenate([about.gaps.empty for about in found])
+            check_finite(about.non_finite, name, start)
+        has[:, v] &= ~np.concatenate([about.non_finite.empty_rows for about in found])
         if not has[:, v].all():
             own = pieces_of(has[:, v], bounds)
-            blocks[v] = session.each("check", finite_everywhere, blocks[v], own)
+            blocks[v] = session.each("check", zero_missing_rows, blocks[v], own)
         digests.append(np.concatenate([about.digests for about in found]))
         largest.append(max(about.largest for about in found))
         counts = [about.stored for about in found]
         stored.append(None if counts[0] is None else sum(filter(None, counts)))
-    check_somewhere(has)
+    check_in_some_view(has)
     return SpreadViews(
         tuple(tables), widths, bounds, blocks, None if has.all() else has, digests, largest, stored
     )
@@ -263,10 +263,10 @@ def _joined(parts: Sequence[Matrix], cuts: Sequence[tuple[int, int]]) -> Matrix:
 
 
 def _about(matrix: Matrix, has: BoolArray | None) -> _About:
-    gaps = find_gaps(matrix, has)
-    known = ~gaps.empty if has is None else has & ~gaps.empty
+    non_finite = find_non_finite(matrix, has)
+    known = ~non_finite.empty_rows if has is None else has & ~non_finite.empty_rows
     own = matrix if known.all() else matrix[known]
     values = own.data if isinstance(own, csr_array) else own
-    largest = 0.0 if gaps.n_holes else float(np.abs(values).max(initial=0.0))
+    largest = 0.0 if non_finite.n_values else float(np.abs(values).max(initial=0.0))
     stored = int(matrix.nnz) if isinstance(matrix, csr_array) else None
-    return _About(gaps, row_digests(matrix), largest, stored)
+    return _About(non_finite, row_digests(matrix), largest, stored)

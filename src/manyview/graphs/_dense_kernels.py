@@ -6,7 +6,7 @@ import numpy as np
 
 from manyview._typing import FloatArray
 from manyview.inputs import Rows
-from manyview.runtime import in_words
+from manyview.runtime import format_bytes
 
 
 def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:
@@ -32,6 +32,6 @@ def require_dense(method: str, n_samples: int, needed: int, limit: int) -> None:
     if n_samples > limit:
         raise ValueError(
             f"{method} holds about {needed / (8 * n_samples**2):.0f} dense matrices of "
-            f"{n_samples} x {n_samples}, {in_words(needed)}; expected at most "
+            f"{n_samples} x {n_samples}, {format_bytes(needed)}; expected at most "
             f"max_dense_samples={limit} samples, raise it to go on"
         )

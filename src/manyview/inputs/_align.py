@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
-from manyview.inputs._missing import find_gaps
+from manyview.inputs._missing import find_non_finite
 from manyview.runtime import logger
 
 _SHOWN = 5  # names or ids an error lists before it only counts
@@ -217,10 +217,10 @@ def _places(table: Table, index: dict[str, int]) -> IntArray:
 
 def _filled_rows(table: Table) -> BoolArray:
     """Rows that have numbers; an error where a row has some, or has infinities."""
-    gaps = find_gaps(table.matrix)
-    if gaps.first_hole is not None:
-        _refuse_holes(table, *gaps.first_hole, gaps.n_holes)
-    return ~gaps.empty
+    gaps = find_non_finite(table.matrix)
+    if gaps.first_value is not None:
+        _refuse_holes(table, *gaps.first_value, gaps.n_values)
+    return ~gaps.empty_rows
 
 
 def _refuse_holes(table: Table, row: int, column: int, n_places: int) -> None:

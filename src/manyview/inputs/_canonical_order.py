@@ -22,7 +22,7 @@ _ABSENT = 0x6D616E7976696577
 
 
 @dataclass(frozen=True)
-class Layout:
+class CanonicalOrder:
     """Where samples and views are put.
 
     Attributes
@@ -56,13 +56,13 @@ class Layout:
         return out
 
 
-def content_layout(views: Views, *, between_samples: bool = False) -> Layout:
+def canonical_order(views: Views, *, between_samples: bool = False) -> CanonicalOrder:
     """The layout of views; those `between_samples` have a column a sample, not a feature."""
     digests = [row_digests(matrix, not between_samples) for matrix in views.matrices]
-    return layout_of(digests, views.present)
+    return order_from_digests(digests, views.present)
 
 
-def layout_of(digests: Sequence[NDArray[np.uint64]], present: BoolArray | None) -> Layout:
+def order_from_digests(digests: Sequence[NDArray[np.uint64]], present: BoolArray | None) -> CanonicalOrder:
     """The layout of views whose rows are told by `row_digests`; absent rows are written over."""
     from manyview import _kernels
 
@@ -75,7 +75,7 @@ def layout_of(digests: Sequence[NDArray[np.uint64]], present: BoolArray | None) 
     for v in places:
         keys = _kernels.mixed(keys + digests[v])
     digest = int(_kernels.mixed(keys).sum(dtype=np.uint64))
-    return Layout(np.argsort(keys, kind="stable"), places, digest)
+    return CanonicalOrder(np.argsort(keys, kind="stable"), places, digest)
 
 
 def content_digest(views: Views, *, between_samples: bool = False) -> str:
@@ -87,7 +87,7 @@ def content_digest(views: Views, *, between_samples: bool = False) -> str:
     from manyview import _kernels
 
     if not between_samples:
-        return f"{content_layout(views).digest:016x}"
+        return f"{canonical_order(views).digest:016x}"
     total = np.zeros(1, dtype=np.uint64)
     places = _kernels.mixed(np.arange(views.n_samples, dtype=np.uint64))
     for matrix in views.matrices:

@@ -23,15 +23,15 @@ def as_mask(present: Any, shape: tuple[int, ...]) -> BoolArray:
 
 
 @dataclass(frozen=True)
-class Gaps:
+class NonFinite:
     """Rows of a matrix that hold nothing but NaN, and what else is not finite."""
 
-    empty: BoolArray
-    n_holes: int = 0
-    first_hole: tuple[int, int] | None = None
+    empty_rows: BoolArray
+    n_values: int = 0
+    first_value: tuple[int, int] | None = None
 
 
-def find_gaps(matrix: Matrix, looked_at: BoolArray | None = None) -> Gaps:
+def find_non_finite(matrix: Matrix, looked_at: BoolArray | None = None) -> NonFinite:
     """Where a matrix has no numbers, in some of its rows; None for all.
 
     A sparse row can't be told to be empty: nothing stored is zero.
@@ -41,29 +41,29 @@ def find_gaps(matrix: Matrix, looked_at: BoolArray | None = None) -> Gaps:
         return _stored_holes(matrix, empty, looked_at)
     finite = np.isfinite(matrix)
     if finite.all():
-        return Gaps(empty)
+        return NonFinite(empty)
     blank = np.flatnonzero(~finite.any(axis=1))
     empty[blank] = np.isnan(matrix[blank]).all(axis=1)  # a row of infinities is not empty
     holes = ~(finite | empty[:, None])
     if looked_at is not None:
         holes &= looked_at[:, None]
     if not holes.any():
-        return Gaps(empty)
+        return NonFinite(empty)
     row, column = divmod(int(holes.argmax()), holes.shape[1])
-    return Gaps(empty, int(holes.sum()), (row, column))
+    return NonFinite(empty, int(holes.sum()), (row, column))
 
 
-def _stored_holes(matrix: csr_array, empty: BoolArray, looked_at: BoolArray | None) -> Gaps:
+def _stored_holes(matrix: csr_array, empty: BoolArray, looked_at: BoolArray | None) -> NonFinite:
     stored = np.flatnonzero(~np.isfinite(matrix.data))
     rows = np.searchsorted(matrix.indptr, stored, side="right") - 1
     if looked_at is not None:
         stored, rows = stored[looked_at[rows]], rows[looked_at[rows]]
     if len(stored) == 0:
-        return Gaps(empty)
-    return Gaps(empty, len(stored), (int(rows[0]), int(matrix.indices[stored[0]])))
+        return NonFinite(empty)
+    return NonFinite(empty, len(stored), (int(rows[0]), int(matrix.indices[stored[0]])))
 
 
-def finite_everywhere(matrix: Matrix, present: BoolArray) -> Matrix:
+def zero_missing_rows(matrix: Matrix, present: BoolArray) -> Matrix:
     """Absent rows of zeros where they hold NaN or infinity; what is the user's stays as it is."""
     values = matrix.data if isinstance(matrix, csr_array) else matrix[~present]
     if np.isfinite(values).all():

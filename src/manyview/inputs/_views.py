@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
 from manyview._typing import BoolArray, IntArray, Matrix
-from manyview.inputs._missing import Gaps, as_mask, find_gaps, finite_everywhere
+from manyview.inputs._missing import NonFinite, as_mask, find_non_finite, zero_missing_rows
 from manyview.inputs._sparse import check_sparse
 from manyview.runtime import check_integer
 
@@ -237,26 +237,26 @@ def _with_absent(views: Views, present: Any) -> Views:
     found = given.copy()
     matrices = []
     for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
-        gaps = find_gaps(matrix, found[:, v])
-        check_holes(gaps, name)
-        found[:, v] &= ~gaps.empty
-        matrices.append(finite_everywhere(matrix, found[:, v]))
-    check_somewhere(found)
+        gaps = find_non_finite(matrix, found[:, v])
+        check_finite(gaps, name)
+        found[:, v] &= ~gaps.empty_rows
+        matrices.append(zero_missing_rows(matrix, found[:, v]))
+    check_in_some_view(found)
     return replace(views, matrices=tuple(matrices), present=None if found.all() else found)
 
 
-def check_holes(gaps: Gaps, name: str, first: int = 0) -> None:
+def check_finite(gaps: NonFinite, name: str, first: int = 0) -> None:
     """Refuse what is not finite in rows, from `first` on, that the view has."""
-    if gaps.first_hole is not None:
-        row, column = gaps.first_hole
+    if gaps.first_value is not None:
+        row, column = gaps.first_value
         raise ValueError(
-            f"view '{name}' contains NaN or infinity in {gaps.n_holes} place(s), the first in "
+            f"view '{name}' contains NaN or infinity in {gaps.n_values} place(s), the first in "
             f"row {first + row}, column {column}; expected finite numbers, or a row of nothing but "
             "NaN for a sample that the view lacks"
         )
 
 
-def check_somewhere(present: BoolArray) -> None:
+def check_in_some_view(present: BoolArray) -> None:
     """Refuse samples that no view has."""
     nowhere = np.flatnonzero(~present.any(axis=1))
     if len(nowhere):

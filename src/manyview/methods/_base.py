@@ -30,7 +30,15 @@ from manyview.inputs import (
 )
 from manyview.methods._overlap import different_share
 from manyview.methods._predict_mixin import PredictsNew, Voting
-from manyview.runtime import Estimate, Run, check, check_choice, check_integer, fits, verbosity
+from manyview.runtime import (
+    Estimate,
+    Run,
+    check_choice,
+    check_integer,
+    check_memory,
+    fits_in_memory,
+    verbosity,
+)
 from manyview.spectral import from_stack
 
 _NOT_OF_EVERY_FIT = (
@@ -103,7 +111,7 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
             self._check_parameters()
             run = Run(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
             yield run
-            run.say("done")
+            run.log("done")
         self.stage_seconds_ = run.seconds
         self._seed = run.seed
 
@@ -165,11 +173,11 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
         """Stop before anything large is made if it will not fit into memory."""
         size = self._fit_size(views)
         estimate = self._memory(size)
-        if size.is_searched and len(size.views) > 1 and not fits(estimate):
+        if size.is_searched and len(size.views) > 1 and not fits_in_memory(estimate):
             # Views that agree need less: worth a look before the fit is refused.
             share = different_share(views, int(size.n_neighbors or 0), self.normalize)
             estimate = self._memory(replace(size, different=share))
-        check(estimate, type(self).__name__, size.savings(estimate.stage))
+        check_memory(estimate, type(self).__name__, size.savings(estimate.stage))
 
     def _fit_size(self, views: Views) -> FitSize:
         """What the memory of the fit depends on."""
@@ -201,7 +209,7 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
             with run.stage("number of clusters"):
                 self.cluster_number_ = from_stack(stack(), run.rng)
             self.n_clusters_ = self.cluster_number_.n_clusters
-            run.say("%d clusters suggested by the eigenvalues", self.n_clusters_)
+            run.log("%d clusters suggested by the eigenvalues", self.n_clusters_)
 
     def _check_distinct(self, rows: Sequence[Rows]) -> None:
         """Equal samples can't be told apart, whatever the number of clusters asked for."""

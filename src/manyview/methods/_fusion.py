@@ -178,12 +178,12 @@ def fuse(
                 seconds=run.elapsed - started,
             )
         )
-        run.say(
+        run.log(
             "round %d: %d components, lambda %g, objective %.6g",
             number, spectrum.n_components, lambda_, total,
         )  # fmt: skip
         if not spectrum.converged:
-            run.say("eigenvectors to a residual of %.1e only", spectrum.residual)
+            run.log("eigenvectors to a residual of %.1e only", spectrum.residual)
 
     def solve(U: Any, start: LowEnd | None) -> Spectrum:
         kind = np.float32 if is_large(stack.n_samples) else np.float64
@@ -214,7 +214,7 @@ def fuse(
         F, misfits, lambda_, low_end = kept.embedding, kept.misfits, kept.lambda_, kept.low_end
         history += kept.history
         started -= history[-1].seconds
-        run.say("going on after round %d", history[-1].round)
+        run.log("going on after round %d", history[-1].round)
     stop_reason = "max_iter"
     for number in range(history[-1].round + 1, max_iter + 1):
         alpha = view_weights(misfits)

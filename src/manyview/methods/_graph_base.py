@@ -29,7 +29,7 @@ from manyview.graphs import (
     union_pieces,
     view_sizes,
 )
-from manyview.inputs import Layout, Rows, Views, content_layout
+from manyview.inputs import CanonicalOrder, Rows, Views, canonical_order
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._loop_state import MadeGraph, keep_graph, kept_graph
 from manyview.runtime import Run, check_choice, check_integer
@@ -58,7 +58,7 @@ class ViewGraphs:
     """
 
     graphs: tuple[csr_array, ...]
-    layout: Layout
+    layout: CanonicalOrder
     bridges: IntArray
     cells: IntArray | None = None
     present: BoolArray | None = None
@@ -162,7 +162,7 @@ class GraphClusterer(MultiViewClusterer):
 
     def _separate_graphs(self, views: Views, run: Run) -> ViewGraphs:
         """The similarity graph of every view, as it is."""
-        layout = content_layout(views, between_samples=self._takes_similarities())
+        layout = canonical_order(views, between_samples=self._takes_similarities())
         if self._takes_similarities():
             given = [given_graph(matrix, layout.samples) for matrix in views.matrices]
             self._check_says_something(given, views.names, "it has no edges")
@@ -185,17 +185,17 @@ class GraphClusterer(MultiViewClusterer):
     def _warn_of_silence(self, name: str, why: str = EQUALLY_FAR) -> None:
         warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=5)
 
-    def _made_or_kept(self, views: Views, v: int, layout: Layout, run: Run) -> MadeGraph:
+    def _made_or_kept(self, views: Views, v: int, layout: CanonicalOrder, run: Run) -> MadeGraph:
         kept = None if run.checkpoint is None else kept_graph(run.checkpoint, v)
         if kept is not None:
-            run.say("view '%s': its graph was kept", views.names[v])
+            run.log("view '%s': its graph was kept", views.names[v])
             return kept
         made = self._graph_of(views, v, layout, run)
         if run.checkpoint is not None:
             keep_graph(run.checkpoint, v, made)
         return made
 
-    def _graph_of(self, views: Views, v: int, layout: Layout, run: Run) -> MadeGraph:
+    def _graph_of(self, views: Views, v: int, layout: CanonicalOrder, run: Run) -> MadeGraph:
         """A view's graph over all rows; those of samples that it lacks have no edges."""
         matrix, name, n = views.matrices[v], views.names[v], views.n_samples
         samples = views.samples_of(v)
@@ -218,7 +218,7 @@ class GraphClusterer(MultiViewClusterer):
             k = self._number_of_neighbors(n, name)
             near = nearest(rows, k + 1, self.neighbor_search, run.seed)
             graph = neighbor_graph(near, self.graph, rows.sq_norms())
-        run.say("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
+        run.log("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
         return MadeGraph(graph, near.order, near.search)
 
     def _number_of_neighbors(self, n: int, name: str) -> int:
@@ -267,7 +267,7 @@ class GraphClusterer(MultiViewClusterer):
         rows = make_rows()
         self._check_distinct(rows)
         with run.stage("bridges"):
-            run.say("joining %d pieces", n_pieces)
+            run.log("joining %d pieces", n_pieces)
             placed = None if present is None else present[:, layout.views]
             bridges = closest_bridges(pieces, rows, placed)
         self._warn_of_bridges(what, n_pieces)

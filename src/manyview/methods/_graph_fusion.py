@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview._typing import IntArray
 from manyview._version import __version__
 from manyview.graphs import FitSize, GraphStack
-from manyview.inputs import Layout, Views, content_digest
+from manyview.inputs import CanonicalOrder, Views, content_digest
 from manyview.methods._fusion import UPDATES, Fusion, Penalty, Stack, fuse
 from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._memory_model import fusion_memory
@@ -27,7 +27,7 @@ from manyview.runtime import (
     check_choice,
     check_integer,
     check_real,
-    importing,
+    require_extra,
 )
 from manyview.spectral import in_order_of_first, kmeans_labels
 
@@ -119,7 +119,7 @@ class GraphFusion(GraphClusterer):
                         "checkpoint with a client; expected one of them: a cluster makes what is "
                         "lost with a worker again by itself"
                     )
-                with importing("a fit on a cluster", "dask"):
+                with require_extra("a fit on a cluster", "dask"):
                     from manyview.distributed import fit_spread
                 fit_spread(self, X, present, client, run)
                 return self
@@ -137,7 +137,7 @@ class GraphFusion(GraphClusterer):
             self._learn(stack, layout, run)
         return self
 
-    def _learn(self, stack: Stack, layout: Layout, run: Run) -> None:
+    def _learn(self, stack: Stack, layout: CanonicalOrder, run: Run) -> None:
         """From the graphs of the views to labels."""
         with run.stage("fusion"):
             fusion = fuse(
@@ -211,7 +211,7 @@ class GraphFusion(GraphClusterer):
         labels = kmeans_labels(fusion.embedding, self._C, seed)
         return in_order_of_first(stack.by_sample(labels))
 
-    def _remember(self, stack: Stack, fusion: Fusion, layout: Layout) -> None:
+    def _remember(self, stack: Stack, fusion: Fusion, layout: CanonicalOrder) -> None:
         places = np.argsort(layout.views).tolist()
         if isinstance(stack, GraphStack):
             self.view_graphs_ = [stack.matrix(stack.weights[p]) for p in places]

@@ -34,11 +34,11 @@ def keep_graph(checkpoint: Checkpoint, v: int, made: MadeGraph) -> None:
         arrays["cells"] = made.cells
     search = None if made.search is None else asdict(made.search)
     about = {"n_samples": graph.shape[0], "n_edges": graph.nnz, "search": search}
-    checkpoint.keep(f"graph{v}", arrays, about)
+    checkpoint.save(f"graph{v}", arrays, about)
 
 
 def kept_graph(checkpoint: Checkpoint, v: int) -> MadeGraph | None:
-    kept = checkpoint.kept(f"graph{v}")
+    kept = checkpoint.load(f"graph{v}")
     if kept is None:
         return None
     n, nnz, search = kept.manifest["n_samples"], kept.manifest["n_edges"], kept.manifest["search"]
@@ -79,12 +79,12 @@ def keep_loop(checkpoint: Checkpoint, state: LoopState, rng: np.random.Generator
         "rounds": [asdict(entry) for entry in state.history],
         "rng": rng.bit_generator.state,
     }
-    checkpoint.keep(_LOOP, arrays, about)
+    checkpoint.save(_LOOP, arrays, about)
 
 
 def kept_loop(checkpoint: Checkpoint, rng: np.random.Generator) -> LoopState | None:
     """The state that was kept last, None if none was; the generator is set to where it was."""
-    kept = checkpoint.kept(_LOOP)
+    kept = checkpoint.load(_LOOP)
     if kept is None:
         return None
     about = kept.manifest

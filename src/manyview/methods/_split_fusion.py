@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from manyview._typing import FloatArray, IntArray
-from manyview.inputs import Layout
+from manyview.inputs import CanonicalOrder
 from manyview.methods._fusion import Fusion, Penalty, Stack
 from manyview.methods._graph_fusion import GraphFusion
 from manyview.runtime import check_real
@@ -62,7 +62,7 @@ class SplitFusion(GraphFusion):
     def _penalty(self) -> Penalty | None:
         return Penalty(self.beta, self.gamma)
 
-    def _remember(self, stack: Stack, fusion: Fusion, layout: Layout) -> None:
+    def _remember(self, stack: Stack, fusion: Fusion, layout: CanonicalOrder) -> None:
         super()._remember(stack, fusion, layout)
         places = np.argsort(layout.views)
         said = stack.by_sample(stack.said())[:, places]

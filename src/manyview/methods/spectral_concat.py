@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from manyview.graphs import FitSize, stack_graphs
-from manyview.inputs import Views, content_layout, side_by_side
+from manyview.inputs import Views, canonical_order, side_by_side
 from manyview.methods._docs import shared_docs
 from manyview.methods._graph_base import NO_PAIRS, ViewGraphs
 from manyview.methods._memory_model import concat_memory
@@ -57,7 +57,7 @@ class SpectralConcat(SpectralBaseline):
         return concat_memory(size)
 
     def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
-        layout = content_layout(views)
+        layout = canonical_order(views)
         rows = side_by_side(
             [self._rows(views.matrices[v][layout.samples], views.names[v]) for v in layout.views]
         )

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_known
-from manyview.inputs import AlignedTables, Views, joint_rows, tables_of, views_from_tables
+from manyview.inputs import AlignedTables, Views, aligned_tables, joint_rows, views_from_tables
 from manyview.predict._training_views import KnownView, match_views
 from manyview.predict._voting import closeness, vote_shares
 
@@ -94,7 +94,7 @@ class ClusterModel:
         if isinstance(data, AlignedTables) or hasattr(data, "obs_names"):
             mod = getattr(data, "mod", None)
             chosen = self.names if mod is None else [name for name in self.names if name in mod]
-            tables = data if isinstance(data, AlignedTables) else tables_of(data, chosen)
+            tables = data if isinstance(data, AlignedTables) else aligned_tables(data, chosen)
             self._check_names(tables.views)
             ids = tables.ids if tables.has_ids else None
             return match_views(self.views, views_from_tables(tables, present)), ids

@@ -13,7 +13,7 @@ from manyview._typing import IntArray, Matrix
 from manyview.inputs import check_sparse
 from manyview.predict._model import ClusterModel
 from manyview.predict._training_views import KnownView
-from manyview.runtime import DAMAGE, Archive, archive_bytes, read_archive, write_whole
+from manyview.runtime import ARCHIVE_ERRORS, Archive, archive_bytes, read_archive, write_file
 
 #: Raised whenever older programs could not read what newer ones write.
 FORMAT_VERSION = 1
@@ -27,7 +27,7 @@ class LaterFormatError(ValueError):
 
 def save_model(model: ClusterModel, path: str | Path) -> None:
     """Write a model file, whole or not at all."""
-    write_whole(Path(path), model_bytes(model))
+    write_file(Path(path), model_bytes(model))
 
 
 def model_bytes(model: ClusterModel) -> bytes:
@@ -70,7 +70,7 @@ def load_model(path: str | Path) -> ClusterModel:
         return _model(archive)
     except LaterFormatError as error:
         raise ValueError(f"{path} {error}") from error
-    except DAMAGE as error:
+    except ARCHIVE_ERRORS as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(
             f"{path} is no whole manyview model file: {reason}; expected one that manyview wrote"

@@ -24,12 +24,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import manyview
-from manyview._signals import undisturbed
+from manyview._signals import defer_stop_signals
 from manyview._version import __version__
 from manyview.datasets import MultiViewData
 from manyview.metrics import clustering_scores
 from manyview.reproduce._plan import METHODS, Cell, load
-from manyview.runtime import write_whole
+from manyview.runtime import write_file
 from manyview.spectral import kmeans_labels
 
 _SHUFFLE_SEED = 20_201
@@ -82,7 +82,7 @@ def run_cells(
             results[result.cell] = result
             if result.error is None:
                 content = {"key": keys[result.cell.data], "result": asdict(result)}
-                write_whole(folder / result.cell.file, json.dumps(content, indent=1))
+                write_file(folder / result.cell.file, json.dumps(content, indent=1))
     return [result for result in results.values() if result is not None]
 
 
@@ -127,7 +127,7 @@ def _run_pool(
         processes, get_context("spawn"), initializer=_start_worker, initargs=(share, os.getpid())
     ) as pool:
         try:
-            with undisturbed(), _deaf_children():
+            with defer_stop_signals(), _deaf_children():
                 futures = {pool.submit(run_cell, cell, n_seeds, data_home): cell for cell in batch}
             for future in as_completed(futures):
                 try:

@@ -26,7 +26,7 @@ from manyview.reproduce._tables import (
     view_table,
 )
 from manyview.reproduce._text import differences, remarks
-from manyview.runtime import write_all
+from manyview.runtime import write_files
 
 #: The paper's convergence figure is of these two.
 _FIGURE_DATA = ("WebKB", "100leaves")
@@ -53,7 +53,7 @@ def write_outputs(
     files["results.md"] = _markdown(tables, texts, bool(curves), command).encode()
     files["report.html"] = _page(tables, texts, curves, command).encode()
     # What an earlier run wrote must not stand beside this one's results.
-    write_all(folder, files, without=_SOMETIMES)
+    write_files(folder, files, without=_SOMETIMES)
     return folder / "report.html"
 
 

@@ -1,45 +1,45 @@
 """What every room stands on: checks, logging, the run of a fit, memory, checkpoints, files."""
 
-from manyview.runtime._archive import DAMAGE, Archive, archive_bytes, read_archive
-from manyview.runtime._atomic_write import check_folder, check_free, write_all, write_whole
+from manyview.runtime._archive import ARCHIVE_ERRORS, Archive, archive_bytes, read_archive
+from manyview.runtime._atomic_write import check_folder, check_writable, write_file, write_files
 from manyview.runtime._checkpoint import Checkpoint
-from manyview.runtime._checks import check_choice, check_integer, check_real, importing
+from manyview.runtime._checks import check_choice, check_integer, check_real, require_extra
 from manyview.runtime._log import logger, verbosity
 from manyview.runtime._memory import (
     Estimate,
     NotEnoughMemoryError,
-    available,
-    check,
-    fits,
-    in_words,
+    available_memory,
+    check_memory,
+    fits_in_memory,
+    format_bytes,
+    memory_left,
     memory_limit,
-    room,
 )
 from manyview.runtime._run import Run
 
 __all__ = [
-    "DAMAGE",
+    "ARCHIVE_ERRORS",
     "Archive",
     "Checkpoint",
     "Estimate",
     "NotEnoughMemoryError",
     "Run",
     "archive_bytes",
-    "available",
-    "check",
+    "available_memory",
     "check_choice",
     "check_folder",
-    "check_free",
     "check_integer",
+    "check_memory",
     "check_real",
-    "fits",
-    "importing",
-    "in_words",
+    "check_writable",
+    "fits_in_memory",
+    "format_bytes",
     "logger",
+    "memory_left",
     "memory_limit",
     "read_archive",
-    "room",
+    "require_extra",
     "verbosity",
-    "write_all",
-    "write_whole",
+    "write_file",
+    "write_files",
 ]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 #: What reading a file that is no archive, or no longer a whole one, may raise.
-DAMAGE = (
+ARCHIVE_ERRORS = (
     zipfile.BadZipFile,
     KeyError,
     TypeError,
@@ -100,7 +100,7 @@ class Archive:
 
 
 def read_archive(path: Path, manifest_name: str) -> Archive:
-    """All of an archive; one of `DAMAGE` where it is not as it was written."""
+    """All of an archive; one of `ARCHIVE_ERRORS` where it is not as it was written."""
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         names = [entry.filename for entry in entries]

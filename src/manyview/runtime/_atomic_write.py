@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from manyview._signals import undisturbed
+from manyview._signals import defer_stop_signals
 
 if sys.platform != "win32":  # there drafts have no lock, and none is taken for a dead one
     import fcntl
@@ -30,7 +30,7 @@ _HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 _DRAFT = re.compile(rf"\.manyview-{_HOST}-[0-9a-f]{{16}}\.draft")
 
 
-def check_free(folder: Path, names: Iterable[str], *, force: bool) -> None:
+def check_writable(folder: Path, names: Iterable[str], *, force: bool) -> None:
     """Raise if files could not be written to a folder, or, without `force`, are there already."""
     taken = [name for name in names if os.path.lexists(folder / name)]
     if taken and not force:
@@ -57,7 +57,7 @@ def check_folder(folder: Path) -> None:
         raise NotADirectoryError(f"{folder} is no folder; expected a folder, or nothing yet")
 
 
-def write_whole(path: Path, content: str | bytes | Callable[[IO[bytes]], None]) -> None:
+def write_file(path: Path, content: str | bytes | Callable[[IO[bytes]], None]) -> None:
     """Write a file so that at every moment the old one or the new one is there, entire.
 
     The content may be a function that writes it to a stream, where it is too large to hold twice.
@@ -71,7 +71,7 @@ def write_whole(path: Path, content: str | bytes | Callable[[IO[bytes]], None]) 
         os.replace(new, path)
 
 
-def write_all(folder: Path, files: Mapping[str, bytes], *, without: Iterable[str] = ()) -> None:
+def write_files(folder: Path, files: Mapping[str, bytes], *, without: Iterable[str] = ()) -> None:
     """Write files whole, and all of them or none; those named in `without` go.
 
     Where the folder is not there yet, they are made in one beside it that then becomes it, in a
@@ -94,7 +94,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, without: Iterable[str
         old.mkdir()
         for name, content in files.items():
             _write(new / name, content, folder / name)
-        with undisturbed():
+        with defer_stop_signals():
             _exchange(folder, replaced[::-1], old, list(files), new)
 
 
@@ -171,7 +171,7 @@ def _draft(home: Path) -> Iterator[Path]:
 
 
 def _remove(draft: Path, locks: list[int]) -> None:
-    with undisturbed():
+    with defer_stop_signals():
         if not _any_in(draft / "old"):  # what could not be put back is not thrown away
             shutil.rmtree(draft, ignore_errors=True)
         while locks:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from manyview.runtime._archive import DAMAGE, Archive, read_archive, write_archive
-from manyview.runtime._atomic_write import check_folder, write_whole
+from manyview.runtime._archive import ARCHIVE_ERRORS, Archive, read_archive, write_archive
+from manyview.runtime._atomic_write import check_folder, write_file
 
 #: Raised whenever older programs could not read what newer ones write.
 FORMAT_VERSION = 1
@@ -47,7 +47,7 @@ class Checkpoint:
         """
         return time.monotonic() - self._ended >= self._took / _SHARE
 
-    def keep(self, name: str, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    def save(self, name: str, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Write something under a name, over what had it."""
         began = time.monotonic()
         manifest = {
@@ -56,14 +56,14 @@ class Checkpoint:
             "fit": self._fit,
             "about": dict(about),
         }
-        write_whole(
+        write_file(
             self._path(name), lambda stream: write_archive(stream, _MANIFEST, manifest, arrays)
         )
         self._own.add(self._path(name))
         self._ended = time.monotonic()
         self._took = self._ended - began
 
-    def kept(self, name: str) -> Archive | None:
+    def load(self, name: str) -> Archive | None:
         """What was kept under a name, None if nothing was; its manifest is `about`."""
         path = self._path(name)
         if not path.exists():
@@ -74,7 +74,7 @@ class Checkpoint:
             if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
                 raise ValueError(f"it does not say '{_FORMAT}'")
             version, fit, about = manifest["version"], dict(manifest["fit"]), manifest["about"]
-        except DAMAGE as error:
+        except ARCHIVE_ERRORS as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(
                 f"{path} is no whole checkpoint: {reason}; expected one, or a folder without it"

@@ -43,7 +43,7 @@ def check_verbose(value: Any) -> None:
 
 
 @contextmanager
-def importing(what: str, extra: str) -> Iterator[None]:
+def require_extra(what: str, extra: str) -> Iterator[None]:
     """Around imports that need an extra: an error that names it where it is not installed."""
     try:
         yield

@@ -86,21 +86,21 @@ def memory_limit(limit: int | None) -> Iterator[None]:
         _LIMIT.reset(token)
 
 
-def room(there: int | None = None) -> int | None:
+def memory_left(there: int | None = None) -> int | None:
     """Bytes that a fit may take; None where nothing is known, or nothing to be checked.
 
     `there` is what it has where that is not this machine.
     """
-    return _LIMIT.get(available() if there is None else there)
+    return _LIMIT.get(available_memory() if there is None else there)
 
 
-def fits(estimate: Estimate) -> bool:
+def fits_in_memory(estimate: Estimate) -> bool:
     """Whether there is room for it."""
-    left = room()
+    left = memory_left()
     return left is None or estimate.peak <= max(left, NEVER_CHECKED)
 
 
-def check(estimate: Estimate, who: str, options: Sequence[str]) -> None:
+def check_memory(estimate: Estimate, who: str, options: Sequence[str]) -> None:
     """Raise `NotEnoughMemoryError` where a fit needs more than there is.
 
     Parameters
@@ -109,20 +109,20 @@ def check(estimate: Estimate, who: str, options: Sequence[str]) -> None:
     who : name of the method
     options : what the user could do about it
     """
-    logger.info("%s needs about %s (%s)", who, in_words(estimate.peak), estimate.stage)
-    left = room()
-    if left is not None and not fits(estimate):
+    logger.info("%s needs about %s (%s)", who, format_bytes(estimate.peak), estimate.stage)
+    left = memory_left()
+    if left is not None and not fits_in_memory(estimate):
         raise NotEnoughMemoryError(
-            f"{who} needs about {in_words(estimate.peak)} of memory ({estimate.stage}), but "
-            f"{in_words(left)} is available; expected {', '.join(options)}"
+            f"{who} needs about {format_bytes(estimate.peak)} of memory ({estimate.stage}), but "
+            f"{format_bytes(left)} is available; expected {', '.join(options)}"
         )
 
 
-def in_words(n_bytes: int) -> str:
+def format_bytes(n_bytes: int) -> str:
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
 
 
-def available() -> int | None:
+def available_memory() -> int | None:
     """Bytes this process may still take, or None where the system doesn't tell.
 
     The least of what the machine has free (page cache that can be dropped included), of what the

@@ -40,7 +40,7 @@ class Run:
     def elapsed(self) -> float:
         return time.perf_counter() - self._started
 
-    def say(self, text: str, *values: object) -> None:
+    def log(self, text: str, *values: object) -> None:
         """Log a line of progress with the time since the fit began."""
         logger.info("%.1f s: " + text, self.elapsed, *values)
 

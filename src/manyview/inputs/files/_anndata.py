@@ -32,7 +32,7 @@ from manyview.inputs.files._limits import (
     readable,
     stored_matrix,
 )
-from manyview.runtime import available
+from manyview.runtime import available_memory
 
 #: Seconds of computing, waiting for disks not counted, after which a file is given up if not a
 #: single block came of it. The slowest block of a whole file takes less than one.
@@ -137,7 +137,7 @@ def _reading(
         "path": str(path),
         "kind": kind,
         "key": key,
-        "memory": available(),
+        "memory": available_memory(),
         "patience": PATIENCE,
         "sys_path": [str(place) for place in sys.path],
     }

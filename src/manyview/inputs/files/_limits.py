@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 
 from manyview._typing import Matrix
 from manyview.inputs import check_sparse
-from manyview.runtime import available
+from manyview.runtime import available_memory
 
 #: Bytes that the name of a row or column takes, about.
 NAME_BYTES = 64
@@ -50,7 +50,7 @@ def check_fits(label: object, n_bytes: int, what: str) -> None:
 
     A file of a few bytes may declare or unfold into any amount.
     """
-    left = available() if n_bytes > _SMALL else None
+    left = available_memory() if n_bytes > _SMALL else None
     if left is not None and n_bytes > left:
         raise ValueError(
             f"{label}: {what} would take {_megabytes(n_bytes)} MB of memory; expected at most the "
