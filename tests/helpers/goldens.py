@@ -30,7 +30,7 @@ class Golden:
 
 
 def synthetic(name):
-    return Golden(TESTS / "data" / f"{name}.npz")
+    return Golden(TESTS / "data" / "golden" / f"{name}.npz")
 
 
 class SharedData:
