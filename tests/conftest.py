@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import cache
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Several workers share the cores. Libraries that read this when they are loaded would each take
@@ -12,7 +13,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import numpy as np
 import pytest
 
-from tests.helpers.goldens import SHARED, SharedData
+from tests.helpers.goldens import PaperData
 from tests.helpers.interruption import mounted_disk
 
 
@@ -22,24 +23,9 @@ def pytest_configure():
 
 
 @pytest.fixture(scope="session")
-def shared_data():
-    """Load a data set of the paper by name, or skip where ../shared is not there."""
-    if not (SHARED / "data").is_dir():
-        pytest.skip(f"the paper's data sets are not at {SHARED} (set MANYVIEW_SHARED)")
-    loaded = {}
-
-    def load(name):
-        if name not in loaded:
-            loaded[name] = SharedData(name)
-        return loaded[name]
-
-    return load
-
-
-@pytest.fixture
-def shared_data_or_none(request):
-    """A function: `shared_data`, or None for what does not need it."""
-    return lambda without: None if without else request.getfixturevalue("shared_data")
+def paper_data():
+    """Function that loads one of the paper's data sets by name, once per session."""
+    return cache(PaperData)
 
 
 @pytest.fixture

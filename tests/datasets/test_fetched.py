@@ -12,6 +12,7 @@ from scipy.sparse import csc_array, issparse
 
 from manyview import datasets
 from manyview.datasets import _fetched
+from tests.helpers.goldens import DATA
 
 
 def matlab_file(path, views, labels):
@@ -53,17 +54,15 @@ def test_the_folder_may_come_from_the_environment(tmp_path, monkeypatch, rng):
 
 
 @pytest.mark.parametrize("name", ["BBC", "NGs", "WebKB", "100leaves"])
-def test_the_papers_files(shared_data, name):
-    from tests.conftest import SHARED
-
+def test_the_papers_files(paper_data, name):
     source = datasets.SOURCES[name]
-    data = datasets.fetch(name.lower(), SHARED / "data")
+    data = datasets.fetch(name.lower(), DATA)
     assert data.name == name
     assert data.n_samples == source.n_samples
     assert data.n_clusters == source.n_clusters
     assert tuple(view.shape[1] for view in data.views.values()) == source.widths
-    assert (SHARED / "data" / source.file).stat().st_size == source.n_bytes
-    np.testing.assert_array_equal(data.target, shared_data(name).target)
+    assert (DATA / source.file).stat().st_size == source.n_bytes
+    np.testing.assert_array_equal(data.target, paper_data(name).target)
 
 
 def test_a_file_that_is_not_the_one_expected_is_refused(tmp_path, rng):

@@ -69,8 +69,8 @@ def test_goldens(client, name, method):
 
 @pytest.mark.parametrize(("name", "method"), [("NGs", CIGMVC), ("WebKB", GBS)])
 @pytest.mark.filterwarnings("ignore:the graph:UserWarning")
-def test_the_papers_data(client, shared_data, name, method):
-    data = shared_data(name)
+def test_the_papers_data(client, paper_data, name, method):
+    data = paper_data(name)
     # Of hundreds of samples that are as near as each other the boundary of a row is one, and their
     # distances agree to the 13th digit.
     model = method(data.n_clusters, random_state=0)
@@ -81,8 +81,8 @@ def test_the_papers_data(client, shared_data, name, method):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["BBC", "NGs", "WebKB", "100leaves"])
 @pytest.mark.filterwarnings("ignore:the graph:UserWarning")
-def test_all_of_the_papers_data(client, shared_data, name, method):
-    data = shared_data(name)
+def test_all_of_the_papers_data(client, paper_data, name, method):
+    data = paper_data(name)
     model = method(data.n_clusters, random_state=0)
     assert_same(*both(model, data.views, client), exactly=False)
 

@@ -117,11 +117,11 @@ def test_labels_agree_with_the_exact_search(data):
 @pytest.mark.parametrize(
     ("name", "n_clusters"), [("BBC", 5), ("NGs", 5), ("WebKB", 4), ("100leaves", 100)]
 )
-def test_labels_agree_on_the_papers_data(shared_data, name, n_clusters):
+def test_labels_agree_on_the_papers_data(paper_data, name, n_clusters):
     """They are so small that nothing is left out; with 98.5 % of its edges 100leaves came out at
     an ARI of .77, which is why few samples are searched exactly.
     """
-    views = shared_data(name).views
+    views = paper_data(name).views
     exact, found = (
         CIGMVC(n_clusters, neighbor_search=how).fit(views) for how in ("exact", "approximate")
     )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import warnings
 from pathlib import Path
 
 import numpy as np
+from scipy.io import loadmat
 from scipy.sparse import csr_array
 
-from manyview.inputs._sparse import load_mat
-
 TESTS = Path(__file__).parent.parent
-SHARED = Path(os.environ.get("MANYVIEW_SHARED", TESTS.parent.parent / "shared"))
+DATA = TESTS.parent / "data"
+GOLDEN = TESTS / "data" / "golden"
 
 
 class Golden:
@@ -30,14 +30,16 @@ class Golden:
 
 
 def synthetic(name):
-    return Golden(TESTS / "data" / "golden" / f"{name}.npz")
+    return Golden(GOLDEN / f"{name}.npz")
 
 
-class SharedData:
-    """One of the paper's data sets with its goldens, from ../shared."""
+class PaperData:
+    """One of the paper's data sets with its goldens."""
 
     def __init__(self, name):
-        table = load_mat(SHARED / "data" / f"{name}.mat")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="(?s).*spmatrix")
+            table = loadmat(DATA / f"{name}.mat")
         labels = table["truelabel"].ravel()[0].ravel()
         self.name = name
         self.views = [matrix.T for matrix in table["data"].ravel()]
@@ -46,7 +48,7 @@ class SharedData:
         self.n_samples = len(self.target)
 
     def golden(self, method):
-        return Golden(SHARED / "golden" / f"{self.name}_{method}.npz", self.n_samples)
+        return Golden(GOLDEN / f"{self.name}_{method}.npz", self.n_samples)
 
     def golden_graphs(self):
         golden = self.golden("sig")

@@ -21,8 +21,8 @@ GOALS = {
 
 
 @pytest.mark.parametrize("name", GOALS)
-def test_goals_on_shuffled_samples(shared_data, name):
-    data = shared_data(name)
+def test_goals_on_shuffled_samples(paper_data, name):
+    data = paper_data(name)
     found = []
     for seed in range(5 if name != "100leaves" else 2):
         order = np.random.default_rng(seed).permutation(data.n_samples)
@@ -71,9 +71,9 @@ def test_rows_of_silent_views_sum_to_one():
     np.testing.assert_allclose(U, stack.mean(), atol=1e-12)
 
 
-def test_tiny_clusters_are_not_split_off(shared_data):
+def test_tiny_clusters_are_not_split_off(paper_data):
     """What the published method does to BBC, whose smallest class has 70 samples."""
-    data = shared_data("BBC")
+    data = paper_data("BBC")
     smallest = {
         method: np.bincount(method(5, random_state=0).fit_predict(data.views)).min()
         for method in (CIGMVC, AngularCIGMVC)

@@ -34,14 +34,14 @@ def projector(basis):
 class Case:
     """One data set with the goldens of the compared methods."""
 
-    def __init__(self, name, shared_data):
+    def __init__(self, name, paper_data):
         if name in SYNTHETIC:
             self._golden, self._data = synthetic(name), None
             self.views = [self._golden[f"X{v}"] for v in range(int(self._golden["n_views"]))]
             self.n_clusters = int(self._golden["n_clusters"])
             self.graphs = [self._golden.matrix(f"S{v}") for v in range(len(self.views))]
         else:
-            self._data = shared_data(name)
+            self._data = paper_data(name)
             self.views, self.n_clusters = self._data.views, self._data.n_clusters
             self.graphs = self._data.golden_graphs()
 
@@ -57,8 +57,8 @@ class Case:
 
 
 @pytest.fixture(params=[*SYNTHETIC, "NGs", "BBC"])
-def case(request, shared_data_or_none):
-    return Case(request.param, shared_data_or_none(request.param in SYNTHETIC))
+def case(request, paper_data):
+    return Case(request.param, paper_data)
 
 
 @pytest.mark.parametrize("method", ALL)
@@ -104,13 +104,13 @@ def test_mcgl_equals_the_published_program(name):
 
 
 @pytest.mark.parametrize("name", ["NGs", "BBC"])
-def test_mcgl_fuses_the_golden_graphs_as_published(shared_data, monkeypatch, name):
+def test_mcgl_fuses_the_golden_graphs_as_published(paper_data, monkeypatch, name):
     """Given the published program's view graphs, all else must be its own.
 
     On text those graphs can't be had from the features: the published program also keeps
     neighbours of weight 0, and which of many equally far ones that are rounding decides there.
     """
-    data = shared_data(name)
+    data = paper_data(name)
     golden = data.golden("mcgl")
     refined = iter([golden.matrix(f"S{v}") for v in range(len(data.views))])
     monkeypatch.setattr(MCGL, "_refine", lambda *_: next(refined))
@@ -123,8 +123,8 @@ def test_mcgl_fuses_the_golden_graphs_as_published(shared_data, monkeypatch, nam
 
 
 @pytest.mark.parametrize(("name", "agreement"), [("NGs", 0.94), ("BBC", 0.99)])
-def test_mcgl_from_raw_features_is_close_to_the_published_program(shared_data, name, agreement):
-    data = shared_data(name)
+def test_mcgl_from_raw_features_is_close_to_the_published_program(paper_data, name, agreement):
+    data = paper_data(name)
     model = MCGL(data.n_clusters, random_state=0).fit(data.views)
     assert adjusted_rand(data.golden("mcgl")["labels"], model.labels_) > agreement
 
@@ -217,9 +217,9 @@ def test_a_view_in_too_many_pieces_is_not_refined(blobs):
 
 @pytest.mark.filterwarnings("ignore:the graph of view", "ignore:view.s. 'view1' took")
 @pytest.mark.parametrize("method", [MGL, MCGL, SpectralAverage, SpectralConcat])
-def test_the_order_of_samples_does_not_matter_with_many_ties(shared_data, method, rng):
+def test_the_order_of_samples_does_not_matter_with_many_ties(paper_data, method, rng):
     """WebKB: two views say nothing about most samples."""
-    data = shared_data("WebKB")
+    data = paper_data("WebKB")
     order = rng.permutation(data.n_samples)
     plain = method(4, random_state=0).fit(data.views)
     shuffled = method(4, random_state=0).fit([view[order] for view in data.views])
@@ -321,7 +321,7 @@ def test_concatenation_is_of_normalised_views(blobs):
 @pytest.mark.parametrize(
     ("name", "least"), [("BBC", 0.9), ("NGs", 0.97), ("WebKB", 0.66), ("100leaves", 0.92)]
 )
-def test_the_average_graph_is_a_strong_baseline(shared_data, name, least):
-    data = shared_data(name)
+def test_the_average_graph_is_a_strong_baseline(paper_data, name, least):
+    data = paper_data(name)
     model = SpectralAverage(data.n_clusters, random_state=0).fit(data.views)
     assert clustering_accuracy(data.target, model.labels_) > least

@@ -70,8 +70,8 @@ def unify_with_slip(indptr, indices, first, consistent, embedding, shares, _, pu
 
 @pytest.mark.parametrize("slip", [False, True])
 @pytest.mark.parametrize(("name", "method"), PAPER)
-def test_paper_data_given_golden_graphs(shared_data, monkeypatch, name, method, slip):
-    data = shared_data(name)
+def test_paper_data_given_golden_graphs(paper_data, monkeypatch, name, method, slip):
+    data = paper_data(name)
     golden = data.golden(method)
     if slip:
         monkeypatch.setattr(_kernels, "unify", unify_with_slip)
@@ -86,9 +86,9 @@ def test_paper_data_given_golden_graphs(shared_data, monkeypatch, name, method, 
 
 @pytest.mark.parametrize("seed", [None, 0, 1])
 @pytest.mark.parametrize(("name", "method"), PAPER)
-def test_paper_accuracy_from_raw_features(shared_data, name, method, seed):
+def test_paper_accuracy_from_raw_features(paper_data, name, method, seed):
     """In the stored order and shuffled; the published figures must not depend on it."""
-    data = shared_data(name)
+    data = paper_data(name)
     n = data.n_samples
     order = np.arange(n) if seed is None else np.random.default_rng(seed).permutation(n)
     model = METHODS[method](data.n_clusters).fit([view[order] for view in data.views])
@@ -97,17 +97,17 @@ def test_paper_accuracy_from_raw_features(shared_data, name, method, seed):
 
 
 @pytest.mark.parametrize("name", ["BBC", "NGs", "WebKB"])
-def test_the_papers_prices_are_inert(shared_data, name):
+def test_the_papers_prices_are_inert(paper_data, name):
     """With both prices 0 the labels are the same: the box 0 <= A_v <= S_v is what works."""
-    data = shared_data(name)
+    data = paper_data(name)
     priced = CIGMVC(data.n_clusters, random_state=0).fit(data.views)
     free = CIGMVC(data.n_clusters, beta=0, gamma=0, random_state=0).fit(data.views)
     np.testing.assert_array_equal(priced.labels_, free.labels_)
 
 
 @pytest.mark.parametrize(("name", "empty"), [("WebKB", [0, 138, 124]), ("NGs", [0, 0, 0])])
-def test_rows_that_a_view_says_nothing_about(shared_data, name, empty):
-    data = shared_data(name)
+def test_rows_that_a_view_says_nothing_about(paper_data, name, empty):
+    data = paper_data(name)
     model = GBS(data.n_clusters).fit(data.views)
     found = [int((graph.sum(axis=1) == 0).sum()) for graph in model.view_graphs_]
     assert found == empty

@@ -15,6 +15,7 @@ from manyview.reproduce._tables import NamedTable, score_tables
 from manyview.reproduce._text import differences, remarks
 from tests.cli.test_cli import run
 from tests.helpers.browser import CHROMIUM, QUIET, needs_browser
+from tests.helpers.goldens import DATA
 from tests.helpers.interruption import DRAFTS, alive, stop
 
 SMALL = ["--datasets", "blobs", "moons", "--seeds", "3"]
@@ -287,15 +288,11 @@ def test_figures_of_the_paper():
     assert paper_figure(PAPER_ACC, "GBS", "digits") is None
 
 
-def test_text_says_what_differs(shared_data, tmp_path):
+def test_text_says_what_differs(tmp_path):
     """On WebKB with the paper's method and one baseline."""
-    from tests.conftest import SHARED
-
-    data = {"WebKB": fetch("WebKB", SHARED / "data")}
+    data = {"WebKB": fetch("WebKB", DATA)}
     cells = plan(data, ["MGL", "GBS", "CI-GMVC"], ["stored"])
-    found = run_cells(
-        cells, tmp_path, n_seeds=2, processes=1, data_home=str(SHARED / "data"), progress=silent
-    )
+    found = run_cells(cells, tmp_path, n_seeds=2, processes=1, data_home=str(DATA), progress=silent)
     results = Results(found)
     text = "\n".join(differences(results) + remarks(results))
     assert "CI-GMVC on WebKB: the paper's NMI of 47.01 is the geometric mean; the other" in text

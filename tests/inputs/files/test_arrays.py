@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from manyview.inputs._sparse import load_mat
 from manyview.inputs.files import _mat as _mat
 from manyview.inputs.files import read_views
+from tests.helpers.goldens import DATA
 from tests.helpers.table_files import X, dense, read, write, write_any
 
 pa = pytest.importorskip("pyarrow")
@@ -342,11 +343,9 @@ def test_two_variables_of_the_same_name(folder):
         read("x.mat")
 
 
-def test_the_papers_files(shared_data, folder):
-    from tests.conftest import SHARED
-
-    expected = shared_data("NGs").views
-    tables = read_views([f"{SHARED}/data/NGs.mat:data"], transpose=True)
+def test_the_papers_files(paper_data, folder):
+    expected = paper_data("NGs").views
+    tables = read_views([f"{DATA}/NGs.mat:data"], transpose=True)
     assert len(tables) == len(expected)
     for table, matrix in zip(tables, expected, strict=True):
         np.testing.assert_array_equal(dense(table.matrix), dense(csr_array(matrix)))
