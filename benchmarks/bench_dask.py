@@ -119,7 +119,7 @@ def fit(n, n_workers, n_clusters, widths, share, report):
     from manyview import AngularCIGMVC
     from manyview.datasets import make_latent_views
     from manyview.distributed import _memory as memory
-    from manyview.distributed._client import Session
+    from manyview.distributed._client import DaskSession
 
     warnings.simplefilter("ignore")
     data = make_latent_views(n, n_clusters, widths=widths, separation=6.0, random_state=0)
@@ -138,7 +138,7 @@ def fit(n, n_workers, n_clusters, widths, share, report):
         model = AngularCIGMVC(n_clusters, neighbor_search="approximate", random_state=0, verbose=1)
         model.fit(small, client=client)  # compiles
         tally = Tally(client)
-        tally.watch(Session)
+        tally.watch(DaskSession)
         logging.getLogger("manyview").addHandler(tally)
         pids = client.run(os.getpid).values()
         start = client.run(reset_high_water)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from manyview.graphs._knn import nearest
-from manyview.graphs._weights import complete_graph, given_graph, neighbor_graph
+from manyview.graphs._weights import complete_graph, neighbor_graph, precomputed_graph
 from manyview.inputs._scaling import normalize_rows
 from tests.helpers import oracle
 
@@ -108,6 +108,6 @@ def test_complete_graph(rng, weighting):
 
 def test_given_graph_is_scaled_only_where_it_is_too_heavy():
     G = np.array([[0, 0.5, 0.2], [3, 0, 1], [0, 0, 0]])
-    S = given_graph(G, np.arange(len(G)))
+    S = precomputed_graph(G, np.arange(len(G)))
     np.testing.assert_allclose(S.toarray(), [[0, 0.5, 0.2], [0.75, 0, 0.25], [0, 0, 0]])
     assert G[1, 0] == 3

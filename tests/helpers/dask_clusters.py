@@ -88,9 +88,9 @@ def assert_same(spread, single, *, exactly=True):
 def at(monkeypatch, name, count, do):
     """Have something done when the fit submits its `count`-th task of this name; a list of the
     stages in which that was."""
-    from manyview.distributed._client import Session
+    from manyview.distributed._client import DaskSession
 
-    submit, seen, stages = Session.submit, [], []
+    submit, seen, stages = DaskSession.submit, [], []
 
     def watched(session, its_name, *args, **options):
         future = submit(session, its_name, *args, **options)
@@ -101,7 +101,7 @@ def at(monkeypatch, name, count, do):
                 do()
         return future
 
-    monkeypatch.setattr(Session, "submit", watched)
+    monkeypatch.setattr(DaskSession, "submit", watched)
     return stages
 
 

@@ -200,7 +200,7 @@ def fuse(
     return labels, U, A, rounds, trace
 
 
-def mixed(number):
+def hash_number(number):
     """The end of splitmix64, in Python's whole numbers."""
     number = (number + 0x9E3779B97F4A7C15) % 2**64
     number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
@@ -216,5 +216,5 @@ def row_digest(row, with_columns=True):
         if value != 0:
             bits = int(np.float64(value).view(np.uint64))
             salt = (f + 1) * step if with_columns else 0
-            total += mixed((mixed((bits - step) % 2**64) + salt - step) % 2**64)
+            total += hash_number((hash_number((bits - step) % 2**64) + salt - step) % 2**64)
     return total % 2**64

@@ -92,7 +92,7 @@ def test_steps_from_first():
     links = np.array([[0, 2], [2, 4], [4, 1], [1, 5], [0, 1]])  # 3 stands alone
     graph = csr_array((np.ones(5), links.T), shape=(6, 6))
     graph = csr_array(graph + graph.T)
-    assert _kernels.steps_from_first(graph.indptr, graph.indices) == 2
+    assert _kernels.breadth_first_depth(graph.indptr, graph.indices) == 2
 
 
 def test_sums_of_squares(problem, rng):
@@ -150,7 +150,9 @@ def test_digests_of_rows(rng, with_columns):
     assert row_digests(table, with_columns).tolist() == expected
     assert row_digests(csr_array(table), with_columns).tolist() == expected
     numbers = rng.integers(2**63, size=30, dtype=np.uint64)
-    assert _kernels.mixed(numbers).tolist() == [oracle.mixed(int(one)) for one in numbers]
+    assert _kernels.hash_numbers(numbers).tolist() == [
+        oracle.hash_number(int(one)) for one in numbers
+    ]
 
 
 def test_projections_end_where_rounding_puts_a_value_on_the_level():

@@ -8,11 +8,11 @@ from sklearn.exceptions import NotFittedError
 
 import manyview
 from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
-from manyview.graphs import own_shares
-from manyview.graphs._knn import nearest_known
+from manyview.graphs import own_cluster_share
+from manyview.graphs._knn import nearest_reference
 from manyview.inputs._scaling import DenseRows, normalize_rows
 from manyview.metrics import clustering_accuracy
-from manyview.predict._voting import closeness, vote_shares
+from manyview.predict._voting import vote_shares, vote_weights
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_votes_are_those_of_the_plain_loop(rng):
     )
     square = [csr_array(rng.random((12, 12)) * (rng.random((12, 12)) < 0.4)) for _ in range(3)]
     shares = plain_shares(square, labels, 4, weights, trust)
-    own = own_shares(square, labels, weights, trust)
+    own = own_cluster_share(square, labels, weights, trust)
     np.testing.assert_allclose(own, shares[np.arange(12), labels], atol=1e-14)
 
 
@@ -63,11 +63,11 @@ def test_nobody_votes():
     empty = [csr_array((2, 3))]
     labels, trust = np.array([0, 1, 1]), np.ones((3, 1))
     assert not vote_shares(empty, labels, 2, np.ones(1)).any()
-    assert np.isnan(own_shares([csr_array((3, 3))], labels, np.ones(1), trust)).all()
+    assert np.isnan(own_cluster_share([csr_array((3, 3))], labels, np.ones(1), trust)).all()
 
 
 def test_closeness_is_the_views_graph_and_never_empty():
-    found = closeness(np.array([[0.0, 1.0, 4.0], [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]))
+    found = vote_weights(np.array([[0.0, 1.0, 4.0], [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]))
     np.testing.assert_allclose(found, [[4 / 7, 3 / 7], [0.5, 0.5], [0.5, 0.5]])
 
 
@@ -76,7 +76,7 @@ def test_closeness_is_the_views_graph_and_never_empty():
 def test_the_nearest_known_are_the_nearest(kind, how, rng):
     X = rng.standard_normal((90, 6)) * (rng.random((90, 6)) < 0.7)
     rows = normalize_rows(csr_array(X) if kind == "sparse" else X, how)
-    found, distances = nearest_known(rows, 60, 5, "exact", 0)
+    found, distances = nearest_reference(rows, 60, 5, "exact", 0)
     plain = normalize_rows(X, how).data
     D = ((plain[60:, None] - plain[None, :60]) ** 2).sum(axis=2)
     np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :5], rtol=1e-9, atol=1e-12)
@@ -87,8 +87,8 @@ def test_an_approximate_search_finds_those_that_decide(rng):
     centres = rng.standard_normal((8, 16)) * 2
     groups = rng.integers(0, 8, 6000)
     X = centres[groups] + rng.standard_normal((6000, 16))
-    exact, _ = nearest_known(DenseRows(X), 4000, 12, "exact", 0)
-    near, _ = nearest_known(DenseRows(X), 4000, 12, "approximate", 0)
+    exact, _ = nearest_reference(DenseRows(X), 4000, 12, "exact", 0)
+    near, _ = nearest_reference(DenseRows(X), 4000, 12, "approximate", 0)
     recall = np.mean([len(set(a) & set(b)) / 12 for a, b in zip(exact, near, strict=True)])
     assert recall > 0.85
     assert (exact[:, 0] == near[:, 0]).mean() > 0.95

@@ -8,14 +8,14 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import SpectralAverage, _kernels
 from manyview.datasets import make_latent_views
 from manyview.spectral import _spectrum as spectral
-from manyview.spectral._chebyshev import NullSpace, Operator, lowest_eigenpairs
+from manyview.spectral._chebyshev import NullSpace, Operator, chebyshev_eigenpairs
 from manyview.spectral._spectrum import laplacian_spectrum
 from tests.helpers import oracle
 
 
 @pytest.fixture(autouse=True)
 def for_any_size(monkeypatch):
-    monkeypatch.setattr(spectral, "FILTERED_LIMIT", 0)
+    monkeypatch.setattr(spectral, "CHEBYSHEV_LIMIT", 0)
 
 
 def grouped_graph(rng, sizes, inside=12, outside=1.0):
@@ -40,7 +40,7 @@ def test_filter_step_equals_its_twin(rng):
     G = grouped_graph(rng, [20, 20])
     diagonal, block, before = rng.random(40), rng.random((40, 8)), rng.random((40, 8))
     out = np.full((40, 8), np.nan)
-    _kernels.filter_step(
+    _kernels.chebyshev_step(
         G.indptr, G.indices, G.data.astype(np.float32), diagonal, 0, block, before, 0.7, 0.2, out
     )
     expected = 0.7 * (diagonal[:, None] * block - G.toarray() @ block) - 0.2 * before
@@ -93,7 +93,7 @@ def test_spectrum_equals_the_twin(rng, pieces, normalized):
 
 
 def test_more_pieces_than_clusters_need_no_solving(rng, monkeypatch):
-    monkeypatch.setattr(spectral, "lowest_eigenpairs", None)
+    monkeypatch.setattr(spectral, "chebyshev_eigenpairs", None)
     graph = csr_array(block_diag([grouped_graph(rng, [n]) for n in (30, 20, 10)]))
     found = laplacian_spectrum(graph, 2, rng)
     assert (found.n_components, found.sum_c, found.sum_c1) == (3, 0.0, 0.0)
@@ -119,7 +119,7 @@ def test_as_exact_as_asked_for(rng):
     """Beyond what single precision can do, the filter goes on in double precision."""
     graph = grouped_graph(rng, [150, 150, 100])
     operator, null = operator_of(graph)
-    low = lowest_eigenpairs(operator, 2, null, None, rng, tolerance=1e-12)
+    low = chebyshev_eigenpairs(operator, 2, null, None, rng, tolerance=1e-12)
     w, vectors = oracle.smallest_eigenpairs(graph.toarray())
     assert low.converged
     np.testing.assert_allclose(low.values[:2], w[1:3], atol=1e-12)
@@ -130,11 +130,11 @@ def test_as_exact_as_asked_for(rng):
 def test_a_block_from_the_last_round_saves_products(rng):
     graph = grouped_graph(rng, [150, 150, 100])
     operator, null = operator_of(graph)
-    cold = lowest_eigenpairs(operator, 2, null, None, rng)
-    warm = lowest_eigenpairs(operator, 2, null, cold, rng)
+    cold = chebyshev_eigenpairs(operator, 2, null, None, rng)
+    warm = chebyshev_eigenpairs(operator, 2, null, cold, rng)
     assert warm.n_products < cold.n_products / 2
-    fewer = lowest_eigenpairs(operator, 1, null, cold, rng)  # a component was cut off meanwhile
-    more = lowest_eigenpairs(operator, 12, null, cold, rng)
+    fewer = chebyshev_eigenpairs(operator, 1, null, cold, rng)  # a component was cut off meanwhile
+    more = chebyshev_eigenpairs(operator, 12, null, cold, rng)
     assert fewer.vectors.shape[1] <= cold.vectors.shape[1] < more.vectors.shape[1]
 
 
@@ -142,9 +142,9 @@ def test_what_did_not_converge_is_said(rng, monkeypatch):
     """Seven eigenvectors of a graph without groups: no gap, and here little time."""
 
     def hasty(*args, **options):
-        return lowest_eigenpairs(*args, **{**options, "max_products": 20})
+        return chebyshev_eigenpairs(*args, **{**options, "max_products": 20})
 
-    monkeypatch.setattr(spectral, "lowest_eigenpairs", hasty)
+    monkeypatch.setattr(spectral, "chebyshev_eigenpairs", hasty)
     graph = grouped_graph(rng, [800])
     found = laplacian_spectrum(graph, 7, rng)
     assert not found.converged

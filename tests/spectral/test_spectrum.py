@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
-from manyview.graphs._bridges import Bridges, add_bridges, closest_bridges, union_pieces
+from manyview.graphs._bridges import Bridges, add_bridges, closest_bridges, union_components
 from manyview.inputs._scaling import normalize_rows
 from manyview.spectral import _spectrum as spectral
 from manyview.spectral._spectrum import laplacian_spectrum
@@ -51,7 +51,7 @@ def test_going_on_from_a_similar_graph_is_as_exact(rng, monkeypatch, sizes):
     graph = csr_array(block_diag([random_graph(rng, n) for n in sizes]))
     bridge = csr_array(([0.05, 0.05], ([0, 199], [199, 0])), shape=(200, 200))
     for before in (graph, csr_array(graph + bridge), csr_array(1.1 * graph)):
-        start = laplacian_spectrum(before, 4, rng).low_end
+        start = laplacian_spectrum(before, 4, rng).warm_start
         found = laplacian_spectrum(graph, 4, rng, start=start)
         w, vectors = oracle.smallest_eigenpairs(graph.toarray())
         assert found.sum_c == pytest.approx(w[:4].sum(), abs=1e-12)
@@ -79,14 +79,14 @@ def test_a_group_that_comes_loose_is_not_missed(rng, monkeypatch, normalized, n_
         found = laplacian_spectrum(graph, n_clusters, rng, normalized=normalized, start=start)
         alone = laplacian_spectrum(graph, n_clusters, rng, normalized=normalized)
         np.testing.assert_allclose(found.values, alone.values, atol=1e-9)
-        start = found.low_end
+        start = found.warm_start
 
 
 def test_where_going_on_takes_too_long_the_direct_solver_does_it(rng, monkeypatch):
     monkeypatch.setattr(spectral, "DENSE_LIMIT", 0)
     monkeypatch.setattr(spectral, "_PRODUCTS_FROM_EXACT", 1)
     graph, other = random_graph(rng, 200), random_graph(rng, 200)
-    found = laplacian_spectrum(graph, 4, rng, start=laplacian_spectrum(other, 4, rng).low_end)
+    found = laplacian_spectrum(graph, 4, rng, start=laplacian_spectrum(other, 4, rng).warm_start)
     w, _ = oracle.smallest_eigenpairs(graph.toarray())
     assert found.converged
     assert found.residual == 0
@@ -146,8 +146,8 @@ def test_bridges_are_a_shortest_tree_between_pieces(rng):
 def test_bridged_graphs_are_in_one_piece(rng):
     graph = csr_array(block_diag([random_graph(rng, n) for n in (10, 8, 1)]))
     bridged = add_bridges(graph, Bridges(np.array([[0, 12], [18, 3]]), np.array([1.0, 3.0])))
-    assert union_pieces([graph])[0] == 3
-    assert union_pieces([bridged])[0] == 1
+    assert union_components([graph])[0] == 3
+    assert union_components([bridged])[0] == 1
     np.testing.assert_allclose(bridged.sum(axis=1), 1)
     assert bridged[18, 3] == 1  # all that row 18 has
     assert bridged[12, 0] > bridged[3, 18] > 0  # the longer bridge is the weaker

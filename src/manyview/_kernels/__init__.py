@@ -4,23 +4,23 @@ Rows are independent and every row is summed by one thread in index order, so re
 depend on the number of threads. `tests/oracle.py` has a plain twin of each kernel.
 """
 
-from manyview._kernels._blocks import filter_step, subtract_shares
-from manyview._kernels._content import dense_row_digests, mixed, sparse_row_digests
+from manyview._kernels._blocks import chebyshev_step, subtract_projections
+from manyview._kernels._content import dense_row_digests, hash_numbers, sparse_row_digests
 from manyview._kernels._distances import dense_sq_distances, sparse_candidates, sparse_sq_distances
 from manyview._kernels._patterns import (
     align_weights,
+    breadth_first_depth,
     components,
     count_nonzero,
     fill_symmetric,
     find_mirrors,
     gather,
-    join_neighbors,
-    join_pieces,
     merge_columns,
     merged_row_lengths,
     permute,
-    steps_from_first,
     symmetric_row_lengths,
+    unite_edges,
+    unite_forests,
 )
 from manyview._kernels._updates import (
     row_inconsistency_products,
@@ -33,19 +33,18 @@ from manyview._kernels._updates import (
 
 __all__ = [
     "align_weights",
+    "breadth_first_depth",
+    "chebyshev_step",
     "components",
     "count_nonzero",
     "dense_row_digests",
     "dense_sq_distances",
     "fill_symmetric",
-    "filter_step",
     "find_mirrors",
     "gather",
-    "join_neighbors",
-    "join_pieces",
+    "hash_numbers",
     "merge_columns",
     "merged_row_lengths",
-    "mixed",
     "permute",
     "row_inconsistency_products",
     "row_misfits",
@@ -55,8 +54,9 @@ __all__ = [
     "sparse_sq_distances",
     "split_exact",
     "split_linear",
-    "steps_from_first",
-    "subtract_shares",
+    "subtract_projections",
     "symmetric_row_lengths",
     "unify",
+    "unite_edges",
+    "unite_forests",
 ]

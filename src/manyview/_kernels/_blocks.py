@@ -8,7 +8,7 @@ from manyview._typing import FloatArray, IntArray
 
 
 @njit(parallel=True, cache=True)
-def filter_step(
+def chebyshev_step(
     indptr: IntArray,
     indices: IntArray,
     links: FloatArray,
@@ -53,7 +53,7 @@ def filter_step(
 
 
 @njit(parallel=True, cache=True)
-def subtract_shares(
+def subtract_projections(
     block: FloatArray, pieces: IntArray, vector: FloatArray, shares: FloatArray
 ) -> None:
     """block[i] -= vector[i] shares[pieces[i]], in place."""

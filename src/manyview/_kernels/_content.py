@@ -22,8 +22,8 @@ def _mix(x: Any) -> Any:
 
 
 @njit(cache=True)
-def mixed(numbers: Any) -> Any:
-    """Each of some 64-bit numbers mixed, 0 too."""
+def hash_numbers(numbers: Any) -> Any:
+    """Each of some 64-bit numbers hashed."""
     out = np.empty_like(numbers)
     for i in range(len(numbers)):
         out[i] = _mix(numbers[i] + _STEP)

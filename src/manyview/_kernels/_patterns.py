@@ -245,7 +245,7 @@ def components(indptr: IntArray, indices: IntArray) -> IntArray:
 
 
 @njit(cache=True)
-def steps_from_first(indptr: IntArray, indices: IntArray) -> int:
+def breadth_first_depth(indptr: IntArray, indices: IntArray) -> int:
     """Steps from sample 0 to the farthest sample it is connected with, breadth first."""
     steps = np.full(len(indptr) - 1, -1)
     queue = np.empty(len(steps), np.int64)
@@ -284,7 +284,7 @@ def _join(parents: IntArray, i: int, j: int) -> None:
 
 
 @njit(cache=True)
-def join_neighbors(indptr: IntArray, indices: IntArray, first: int, parents: IntArray) -> None:
+def unite_edges(indptr: IntArray, indices: IntArray, first: int, parents: IntArray) -> None:
     """Join what some rows of a pattern, from `first` on, connect."""
     for i in range(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
@@ -293,7 +293,7 @@ def join_neighbors(indptr: IntArray, indices: IntArray, first: int, parents: Int
 
 
 @njit(cache=True)
-def join_pieces(parents: IntArray, others: IntArray) -> None:
+def unite_forests(parents: IntArray, others: IntArray) -> None:
     """Join what other roots of the same samples say is connected."""
     for i in range(len(parents)):
         if others[i] != i:

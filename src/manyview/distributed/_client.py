@@ -38,11 +38,11 @@ class WorkerLostError(RuntimeError):
     """A worker went, and with it what can't be made again from what is left."""
 
 
-class NobodyWorksError(RuntimeError):
+class NoWorkersError(RuntimeError):
     """There is no worker left that would take a task."""
 
 
-class Session:
+class DaskSession:
     """One fit on a cluster: a row block for every worker.
 
     Attributes
@@ -65,7 +65,7 @@ class Session:
                 "least one"
             )
 
-    def look_for_workers(self) -> None:
+    def refresh_workers(self) -> None:
         """Who is there after a loss; work that was given to others goes to them from now on.
 
         Lost ones may be started again, and with fewer each would have to hold more.
@@ -89,20 +89,20 @@ class Session:
             where = {"workers": [worker], "allow_other_workers": True}
         key = f"manyview-{name}-{self._token}_{next(self._numbers)}"
         run = _with_one_blas_thread if name in _WITH_BLAS else _alone
-        return self.own(self.client.submit(run, function, *args, key=key, pure=False, **where))
+        return self.track(self.client.submit(run, function, *args, key=key, pure=False, **where))
 
-    def own(self, future: Future) -> Future:
+    def track(self, future: Future) -> Future:
         """To be let go of with all others."""
         self._made.add(future)
         return future
 
-    def let_go(self) -> None:
+    def release_all(self) -> None:
         """Have the workers forget all that is left of this fit, whoever still has a future of it:
         the traceback of what ended it does."""
         for future in list(self._made):
             future.release()
 
-    def each(
+    def map_blocks(
         self, name: str, function: Callable[..., Any], *columns: Sequence[Any]
     ) -> list[Future]:
         """The same task for every block, with the arguments at its place in every column."""
@@ -111,11 +111,11 @@ class Session:
             for b, args in enumerate(zip(*columns, strict=True))
         ]
 
-    def send(self, pieces: Sequence[NDArray[Any]]) -> list[Future]:
+    def scatter_blocks(self, pieces: Sequence[NDArray[Any]]) -> list[Future]:
         """Arrays from here, one a block."""
         with self._loss_seen():
             return [
-                self.own(
+                self.track(
                     self.client.scatter(
                         piece, workers=[self.workers[b % len(self.workers)]], hash=False
                     )
@@ -123,10 +123,10 @@ class Session:
                 for b, piece in enumerate(pieces)
             ]
 
-    def send_to_all(self, array: NDArray[Any]) -> Future:
+    def broadcast(self, array: NDArray[Any]) -> Future:
         """An array from here that every worker needs."""
         with self._loss_seen():
-            return self.own(self.client.scatter(array, broadcast=True, hash=False))
+            return self.track(self.client.scatter(array, broadcast=True, hash=False))
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
         self.wait(futures)
@@ -143,7 +143,7 @@ class Session:
                     continue
                 idle_since = idle_since or time.monotonic()
                 if time.monotonic() - idle_since > _TO_APPEAR:
-                    raise NobodyWorksError
+                    raise NoWorkersError
             for future in futures:
                 if future.status != "finished":
                     future.result()
@@ -163,7 +163,7 @@ class Session:
         try:
             yield
         except TimeoutError as error:  # nobody took what was sent
-            raise NobodyWorksError from error
+            raise NoWorkersError from error
         except _OF_A_LOSS as error:
             # Where nobody is lost it is a task's own error, or the user who cancelled.
             if self.client.status != "running" or not self._is_somebody_lost():
@@ -196,7 +196,7 @@ def even_bounds(n: int, n_blocks: int) -> IntArray:
     return np.linspace(0, n, n_blocks + 1).astype(np.int64)
 
 
-def pieces_of(array: NDArray[Any], bounds: IntArray) -> list[NDArray[Any]]:
+def row_blocks(array: NDArray[Any], bounds: IntArray) -> list[NDArray[Any]]:
     return [array[a:b] for a, b in itertools.pairwise(bounds.tolist())]
 
 

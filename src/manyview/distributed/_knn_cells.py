@@ -19,8 +19,15 @@ from numpy.typing import NDArray
 
 from manyview import _kernels
 from manyview._typing import BoolArray, FloatArray, IntArray
-from manyview.distributed._client import Session
-from manyview.distributed._knn import Found, Share, among, joined_rows, joined_shares, nearest_of
+from manyview.distributed._client import DaskSession
+from manyview.distributed._knn import (
+    SampleNeighbors,
+    SampleRows,
+    concat_rows,
+    concat_samples,
+    merge_neighbors,
+    nearest_in,
+)
 from manyview.graphs import (
     BLOCK,
     POINTS_PER_CELL,
@@ -28,11 +35,11 @@ from manyview.graphs import (
     TRIALS,
     cell_centres,
     cell_index,
-    exact_distances,
-    least_probed,
+    cell_order,
+    min_probed,
     n_cells_for,
     nearest_cells,
-    order_of_cells,
+    rank_candidates,
     search_cells,
 )
 from manyview.inputs import DenseRows
@@ -51,14 +58,14 @@ class Quantiser:
     centres : of the cells
     rank : of every cell, in an order in which near ones are near each other
     trials : rows whose neighbours are looked for in all cells
-    trial_numbers : theirs
+    trial_samples : theirs
     """
 
     centre: FloatArray
     centres: NDArray[np.float32]
     rank: IntArray
     trials: FloatArray
-    trial_numbers: IntArray
+    trial_samples: IntArray
 
     @property
     def n_cells(self) -> int:
@@ -75,7 +82,7 @@ class Quantiser:
 class Owned:
     """The samples in the cells of one worker; searched through an index that stays there."""
 
-    share: Share
+    share: SampleRows
     cells: IntArray
     quantiser: Quantiser
     _index: Any = field(default=None, repr=False)
@@ -92,12 +99,12 @@ class Owned:
 
 
 @dataclass(frozen=True)
-class Routed:
+class CellSearch:
     """What a routed search found, and how.
 
     Attributes
     ----------
-    found : a future of a `Found` for every worker
+    found : a future of a `SampleNeighbors` for every worker
     order : a future for every worker: the numbers of its samples, cell by cell
     sizes : how many samples each has
     """
@@ -110,46 +117,50 @@ class Routed:
     n_probed: int
 
 
-def routed_search(
-    session: Session, shares: Sequence[Future], n: int, m: int, seed: int
-) -> Routed | None:
+def cell_search(
+    session: DaskSession, shares: Sequence[Future], n: int, m: int, seed: int
+) -> CellSearch | None:
     """About the `m` nearest samples of each of n; None where too many cells would be searched."""
     n_blocks = len(shares)
     n_cells = n_cells_for(n)
-    taken = session.each("cells", _sample, shares, [POINTS_PER_CELL * n_cells / n] * n_blocks)
+    taken = session.map_blocks("cells", _sample, shares, [POINTS_PER_CELL * n_cells / n] * n_blocks)
     quantiser = session.submit("cells", _train, taken, n_cells, seed)
-    cells = session.each("cells", _assign, shares, [quantiser] * n_blocks)
-    counts = session.each("cells", np.bincount, cells, [None] * n_blocks, [n_cells] * n_blocks)
+    cells = session.map_blocks("cells", _assign, shares, [quantiser] * n_blocks)
+    counts = session.map_blocks(
+        "cells", np.bincount, cells, [None] * n_blocks, [n_cells] * n_blocks
+    )
     owner = session.submit("cells", _owners, quantiser, counts)
-    shared = session.each("cells", _shared_out, counts, [owner] * n_blocks, [n_blocks] * n_blocks)
+    shared = session.map_blocks(
+        "cells", _shared_out, counts, [owner] * n_blocks, [n_blocks] * n_blocks
+    )
     sizes = np.sum(session.gather(shared), axis=0)
     moved = [
-        session.each("cells", _in_cells_of, shares, cells, [owner] * n_blocks, [g] * n_blocks)
+        session.map_blocks("cells", _in_cells_of, shares, cells, [owner] * n_blocks, [g] * n_blocks)
         for g in range(n_blocks)
     ]
-    owned = session.each("cells", _collect, moved, [quantiser] * n_blocks)
+    owned = session.map_blocks("cells", _collect, moved, [quantiser] * n_blocks)
     del moved, cells
-    tried = session.gather(session.each("cells", _try, owned, [m] * n_blocks))
+    tried = session.gather(session.map_blocks("cells", _try, owned, [m] * n_blocks))
     recall, n_probed = _widened(tried, m, n, n_cells)
     if 2 * n_probed > n_cells:
         return None
-    asked = session.each(
+    asked = session.map_blocks(
         "routes", _asked, owned, [owner] * n_blocks, [n_blocks] * n_blocks, [n_probed] * n_blocks
     )
     found = _ask(session, owned, asked, n_probed, m)
-    short = session.each("routes", _short, found)
-    if sum(session.gather(session.each("routes", np.count_nonzero, short))):
+    short = session.map_blocks("routes", _short, found)
+    if sum(session.gather(session.map_blocks("routes", np.count_nonzero, short))):
         # Cells may have few samples: those that found too few ask everybody, for all they have.
-        everybody = session.each("routes", _everybody, short, [n_blocks] * n_blocks)
+        everybody = session.map_blocks("routes", _everybody, short, [n_blocks] * n_blocks)
         found = _ask(
-            session, owned, everybody, 0, m, session.each("routes", _cleared, found, short)
+            session, owned, everybody, 0, m, session.map_blocks("routes", _cleared, found, short)
         )
-    order = session.each("cells", _cell_order, owned)
-    return Routed(found, order, sizes, recall, n_cells, n_probed)
+    order = session.map_blocks("cells", _cell_order, owned)
+    return CellSearch(found, order, sizes, recall, n_cells, n_probed)
 
 
 def _ask(
-    session: Session,
+    session: DaskSession,
     owned: Sequence[Future],
     asked: Sequence[Future],
     n_probed: int,
@@ -165,11 +176,11 @@ def _ask(
             answers[g].append(
                 session.submit("neighbors", _answer, owned[h], rows, n_probed, m, block=h)
             )
-    before = before or session.each("routes", _nothing, owned, [m] * n_blocks)
-    return session.each("neighbors", _merged, before, answers)
+    before = before or session.map_blocks("routes", _nothing, owned, [m] * n_blocks)
+    return session.map_blocks("neighbors", _merged, before, answers)
 
 
-def dense(share: Share) -> FloatArray:
+def dense(share: SampleRows) -> FloatArray:
     if not isinstance(share.rows, DenseRows):
         raise TypeError("sparse rows in cells; expected dense ones")
     return share.rows.data
@@ -177,33 +188,35 @@ def dense(share: Share) -> FloatArray:
 
 def _chance(numbers: IntArray, salt: int) -> NDArray[np.uint64]:
     """A number for each number, as good as random."""
-    salted: NDArray[np.uint64] = _kernels.mixed(numbers.astype(np.uint64) + np.uint64(salt << 32))
+    salted: NDArray[np.uint64] = _kernels.hash_numbers(
+        numbers.astype(np.uint64) + np.uint64(salt << 32)
+    )
     return salted
 
 
-def _sample(own: Share, fraction: float) -> tuple[Share, Share]:
+def _sample(own: SampleRows, fraction: float) -> tuple[SampleRows, SampleRows]:
     """Rows to train with, and rows to try: the luckiest of these."""
     limit = np.uint64(min(fraction, 1.0) * (2**64 - 2**11))
-    trained = own.some(_chance(own.numbers, _TO_TRAIN) <= limit)
+    trained = own.select(_chance(own.samples, _TO_TRAIN) <= limit)
     return trained, _luckiest(own)
 
 
-def _luckiest(share: Share) -> Share:
-    return share.some(np.argsort(_chance(share.numbers, _TO_TRY))[:TRIALS])
+def _luckiest(share: SampleRows) -> SampleRows:
+    return share.select(np.argsort(_chance(share.samples, _TO_TRY))[:TRIALS])
 
 
-def _train(taken: Sequence[tuple[Share, Share]], n_cells: int, seed: int) -> Quantiser:
-    sample = joined_shares([trained for trained, _ in taken])
-    trials = _luckiest(joined_shares([tried for _, tried in taken]))
+def _train(taken: Sequence[tuple[SampleRows, SampleRows]], n_cells: int, seed: int) -> Quantiser:
+    sample = concat_samples([trained for trained, _ in taken])
+    trials = _luckiest(concat_samples([tried for _, tried in taken]))
     rows = dense(sample)
     centre = rows.mean(axis=0)
     centres = cell_centres((rows - centre).astype(np.float32), n_cells, seed)
     rank = np.empty(len(centres), dtype=np.int64)
-    rank[order_of_cells(centres, seed)] = np.arange(len(centres))
-    return Quantiser(centre, centres, rank, dense(trials), trials.numbers)
+    rank[cell_order(centres, seed)] = np.arange(len(centres))
+    return Quantiser(centre, centres, rank, dense(trials), trials.samples)
 
 
-def _assign(own: Share, quantiser: Quantiser) -> IntArray:
+def _assign(own: SampleRows, quantiser: Quantiser) -> IntArray:
     return quantiser.nearest_cells(dense(own), 1)[:, 0]
 
 
@@ -222,31 +235,33 @@ def _shared_out(counts: IntArray, owner: IntArray, n_blocks: int) -> IntArray:
     return np.bincount(owner, counts, minlength=n_blocks).astype(np.int64)
 
 
-def _in_cells_of(own: Share, cells: IntArray, owner: IntArray, g: int) -> tuple[Share, IntArray]:
+def _in_cells_of(
+    own: SampleRows, cells: IntArray, owner: IntArray, g: int
+) -> tuple[SampleRows, IntArray]:
     theirs = owner[cells] == g
-    return own.some(theirs), cells[theirs]
+    return own.select(theirs), cells[theirs]
 
 
-def _collect(moved: Sequence[tuple[Share, IntArray]], quantiser: Quantiser) -> Owned:
-    numbers = np.concatenate([share.numbers for share, _ in moved])
+def _collect(moved: Sequence[tuple[SampleRows, IntArray]], quantiser: Quantiser) -> Owned:
+    numbers = np.concatenate([share.samples for share, _ in moved])
     cells = np.concatenate([cells for _, cells in moved])[np.argsort(numbers)]
-    return Owned(joined_shares([share for share, _ in moved]), cells, quantiser)
+    return Owned(concat_samples([share for share, _ in moved]), cells, quantiser)
 
 
 def _cell_order(owned: Owned) -> IntArray:
-    return owned.share.numbers[np.argsort(owned.quantiser.rank[owned.cells], kind="stable")]
+    return owned.share.samples[np.argsort(owned.quantiser.rank[owned.cells], kind="stable")]
 
 
 def _try(owned: Owned, m: int) -> tuple[FloatArray, IntArray]:
     """The nearest samples of the trial rows, and how near their cells are to each row."""
     quantiser = owned.quantiser
-    trials = Share(DenseRows(quantiser.trials), quantiser.trial_numbers)
-    found = among(trials, owned.share, m + 1)
+    trials = SampleRows(DenseRows(quantiser.trials), quantiser.trial_samples)
+    found = nearest_in(trials, owned.share, m + 1)
     cells = quantiser.nearest_cells(quantiser.trials, quantiser.n_cells)
     nearness = np.empty_like(cells)
     np.put_along_axis(nearness, cells, np.arange(cells.shape[1])[None], axis=1)
     place = np.minimum(
-        np.searchsorted(owned.share.numbers, found.indices), max(len(owned.share) - 1, 0)
+        np.searchsorted(owned.share.samples, found.indices), max(len(owned.share) - 1, 0)
     )
     own_cells = owned.cells[place] if len(owned.share) else np.zeros_like(place)
     return found.sq_distances, np.take_along_axis(nearness, own_cells, axis=1)
@@ -261,7 +276,7 @@ def _widened(
     # The first is the trial itself.
     order = np.argsort(distances, axis=1, kind="stable")[:, 1 : m + 1]
     needed = np.sort(np.take_along_axis(nearness, order, axis=1).ravel())
-    n_probed = min(least_probed(n, n_cells), n_cells)
+    n_probed = min(min_probed(n, n_cells), n_cells)
     enough = int(needed[math.ceil(TARGET_RECALL * len(needed)) - 1]) + 1
     n_probed = min(max(n_probed, enough), n_cells)
     return float((needed < n_probed).mean()), n_probed
@@ -282,39 +297,41 @@ def _everybody(short: BoolArray, n_blocks: int) -> BoolArray:
     return np.repeat(short[:, None], n_blocks, axis=1)
 
 
-def _questions(owned: Owned, asked: BoolArray, h: int) -> tuple[Share, IntArray]:
+def _questions(owned: Owned, asked: BoolArray, h: int) -> tuple[SampleRows, IntArray]:
     """Samples with a question for a worker, and which of their own worker's they are."""
     places = np.flatnonzero(asked[:, h])
-    return owned.share.some(places), places
+    return owned.share.select(places), places
 
 
 def _answer(
-    owned: Owned, questions: tuple[Share, IntArray], n_probed: int, m: int
-) -> tuple[Found, IntArray]:
+    owned: Owned, questions: tuple[SampleRows, IntArray], n_probed: int, m: int
+) -> tuple[SampleNeighbors, IntArray]:
     """The nearest samples in the nearest cells, as far as they are here; in all for 0 cells."""
     asking, places = questions
     if n_probed == 0:
-        found = among(asking, owned.share, m + 1)
+        found = nearest_in(asking, owned.share, m + 1)
         return _without_itself(found), places
     if len(asking) == 0 or len(owned.share) == 0:
         none = (len(asking), 0)
-        return Found(asking.numbers, np.zeros(none, np.int64), np.zeros(none)), places
+        return SampleNeighbors(asking.samples, np.zeros(none, np.int64), np.zeros(none)), places
     parts = []
     rows = dense(asking)
-    both = joined_rows([owned.share.rows, asking.rows])
+    both = concat_rows([owned.share.rows, asking.rows])
     n_known = len(owned.share)
     for start in range(0, len(rows), BLOCK):
         some = rows[start : start + BLOCK]
         candidates = search_cells(owned.index, owned.quantiser.centred(some), m, n_probed)
         targets = n_known + np.arange(start, start + len(some))
-        indices, distances = exact_distances(both, targets, candidates, m + 1)
-        numbers = owned.share.numbers[indices]
+        indices, distances = rank_candidates(both, targets, candidates, m + 1)
+        numbers = owned.share.samples[indices]
         parts.append(
-            _without_itself(Found(asking.numbers[start : start + len(some)], numbers, distances))
+            _without_itself(
+                SampleNeighbors(asking.samples[start : start + len(some)], numbers, distances)
+            )
         )
     return (
-        Found(
-            asking.numbers,
+        SampleNeighbors(
+            asking.samples,
             np.concatenate([part.indices for part in parts]),
             np.concatenate([part.sq_distances for part in parts]),
         ),
@@ -322,30 +339,32 @@ def _answer(
     )
 
 
-def _without_itself(found: Found) -> Found:
-    found.sq_distances[found.indices == found.numbers[:, None]] = np.inf
+def _without_itself(found: SampleNeighbors) -> SampleNeighbors:
+    found.sq_distances[found.indices == found.samples[:, None]] = np.inf
     return found
 
 
-def _nothing(owned: Owned, m: int) -> Found:
+def _nothing(owned: Owned, m: int) -> SampleNeighbors:
     n = len(owned.share)
-    return Found(owned.share.numbers, np.zeros((n, m), np.int64), np.full((n, m), np.inf))
+    return SampleNeighbors(owned.share.samples, np.zeros((n, m), np.int64), np.full((n, m), np.inf))
 
 
-def _merged(before: Found, answers: Sequence[tuple[Found, IntArray]]) -> Found:
+def _merged(
+    before: SampleNeighbors, answers: Sequence[tuple[SampleNeighbors, IntArray]]
+) -> SampleNeighbors:
     """What was found before, with all answers."""
     indices, distances = before.indices.copy(), before.sq_distances.copy()
     for answer, places in answers:
-        own = Found(before.numbers[places], indices[places], distances[places])
-        nearer = nearest_of([own, answer])
+        own = SampleNeighbors(before.samples[places], indices[places], distances[places])
+        nearer = merge_neighbors([own, answer])
         indices[places], distances[places] = nearer.indices, nearer.sq_distances
-    return Found(before.numbers, indices, distances)
+    return SampleNeighbors(before.samples, indices, distances)
 
 
-def _cleared(found: Found, short: BoolArray) -> Found:
+def _cleared(found: SampleNeighbors, short: BoolArray) -> SampleNeighbors:
     distances = np.where(short[:, None], np.inf, found.sq_distances)
-    return Found(found.numbers, found.indices, distances)
+    return SampleNeighbors(found.samples, found.indices, distances)
 
 
-def _short(found: Found) -> BoolArray:
+def _short(found: SampleNeighbors) -> BoolArray:
     return np.isinf(found.sq_distances[:, -1])

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from manyview import _kernels
 from manyview._typing import FloatArray, IntArray
-from manyview.distributed._client import Session, pieces_of
+from manyview.distributed._client import DaskSession, row_blocks
 from manyview.spectral import (
     PRODUCT,
     Operator,
@@ -27,10 +27,10 @@ from manyview.spectral import (
 
 
 @dataclass(frozen=True)
-class BlockGraph:
+class DistributedGraph:
     """Rows of a symmetric graph, a future of a matrix for every block."""
 
-    session: Session
+    session: DaskSession
     bounds: IntArray
     rows: list[Future]
 
@@ -39,30 +39,30 @@ class BlockGraph:
         return int(self.bounds[-1]), int(self.bounds[-1])
 
     def components(self) -> IntArray:
-        return joined_pieces(self.session, self.rows, self.bounds)
+        return connected_components(self.session, self.rows, self.bounds)
 
-    def laplacian(self, normalized: bool) -> tuple[BlockOperator, FloatArray]:
+    def laplacian(self, normalized: bool) -> tuple[DistributedLaplacian, FloatArray]:
         session = self.session
-        degrees = session.gather_rows(session.each("degrees", degrees_of, self.rows))
+        degrees = session.gather_rows(session.map_blocks("degrees", degrees_of, self.rows))
         null, bound = null_vector(degrees, normalized)
-        scaling = session.send_to_all(null) if normalized else None
+        scaling = session.broadcast(null) if normalized else None
         n_blocks = len(self.rows)
-        parts = session.each(
+        parts = session.map_blocks(
             "laplacian", _laplacian, self.rows, [scaling] * n_blocks, [bound] * n_blocks,
             self.bounds[:-1].tolist(),
         )  # fmt: skip
-        return BlockOperator(session, self.bounds, parts, bound), null
+        return DistributedLaplacian(session, self.bounds, parts, bound), null
 
 
 @dataclass(frozen=True)
-class BlockOperator:
+class DistributedLaplacian:
     """A Laplacian in row blocks, as the eigen-solver sees it.
 
     Of a step, every worker computes its rows, and for the next one it fetches those of the others
     from them; nothing passes through here but the first block and the last.
     """
 
-    session: Session
+    session: DaskSession
     bounds: IntArray
     parts: list[Future]
     bound: float
@@ -80,22 +80,26 @@ class BlockOperator:
 
     def _steps(self, steps: Any, block: NDArray[Any], name: str) -> FloatArray:
         session, n_blocks = self.session, len(self.parts)
-        before = now = session.send(pieces_of(block, self.bounds))
+        before = now = session.scatter_blocks(row_blocks(block, self.bounds))
         for step in steps:
-            after = session.each(
+            after = session.map_blocks(
                 name, _step, self.parts, [now] * n_blocks, before, [step] * n_blocks
             )
             before, now = now, after
         return np.asarray(session.gather_rows(now), dtype=np.float64)
 
 
-def joined_pieces(session: Session, rows: Sequence[Future], bounds: IntArray) -> IntArray:
+def connected_components(
+    session: DaskSession, rows: Sequence[Future], bounds: IntArray
+) -> IntArray:
     """Number of each sample's connected component, in the order of first samples.
 
     Every worker joins what its rows connect; two by two, they then tell each other.
     """
     n = int(bounds[-1])
-    found = session.each("components", _own_roots, rows, [n] * len(rows), bounds[:-1].tolist())
+    found = session.map_blocks(
+        "components", _own_roots, rows, [n] * len(rows), bounds[:-1].tolist()
+    )
     while len(found) > 1:
         pairs = [found[i : i + 2] for i in range(0, len(found), 2)]
         found = [session.submit("components", _common_roots, *pair) for pair in pairs]
@@ -105,7 +109,7 @@ def joined_pieces(session: Session, rows: Sequence[Future], bounds: IntArray) ->
 
 def _own_roots(rows: csr_array, n: int, first: int) -> IntArray:
     roots: IntArray = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
-    _kernels.join_neighbors(rows.indptr, rows.indices, first, roots)
+    _kernels.unite_edges(rows.indptr, rows.indices, first, roots)
     return roots
 
 
@@ -113,7 +117,7 @@ def _common_roots(roots: IntArray, others: IntArray | None = None) -> IntArray:
     if others is None:
         return roots
     joined = roots.copy()
-    _kernels.join_pieces(joined, others)
+    _kernels.unite_forests(joined, others)
     return joined
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from manyview.distributed._parquet import EXTENSIONS, parquet_table
-from manyview.distributed._views import is_spread
+from manyview.distributed._views import is_distributed
 from manyview.inputs import AlignedTables, Table, align, chosen_names, column_names, name_tables
 from manyview.inputs.files import (
     TURNABLE,
@@ -63,13 +63,13 @@ class Collections:
     features: dict[str, tuple[str, ...]]
 
 
-def collections_of(data: Any, views: Sequence[str] | None = None) -> Collections | None:
+def distributed_tables(data: Any, views: Sequence[str] | None = None) -> Collections | None:
     """A dict or list of tables by name, paths of Parquet as Dask arrays; None if all are here."""
     if not isinstance(data, Mapping | list | tuple):
         return None
     named = name_tables(data)
     named = {name: named[name] for name in chosen_names(named, views, "views")}
-    if not any(map(is_spread, named.values())):
+    if not any(map(is_distributed, named.values())):
         return None
     features: dict[str, tuple[str, ...]] = {}
     for name, table in named.items():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from manyview._typing import BoolArray, IntArray, Matrix
-from manyview.distributed._client import Session, even_bounds, pieces_of
+from manyview.distributed._client import DaskSession, even_bounds, row_blocks
 from manyview.distributed._parquet import parquet_table
 from manyview.inputs import (
     NonFinite,
@@ -33,7 +33,7 @@ from manyview.inputs import (
 
 
 @dataclass(frozen=True)
-class SpreadViews:
+class DistributedViews:
     """The same N samples in V views, each in row blocks on the workers.
 
     Attributes
@@ -61,7 +61,7 @@ class SpreadViews:
     def n_samples(self) -> int:
         return int(self.bounds[-1])
 
-    def has(self, view: int) -> BoolArray:
+    def present_in(self, view: int) -> BoolArray:
         """Which samples a view has."""
         if self.present is None:
             return np.ones(self.n_samples, dtype=bool)
@@ -78,12 +78,12 @@ class _About:
     stored: int | None
 
 
-def is_spread(table: Any) -> bool:
+def is_distributed(table: Any) -> bool:
     """Whether it is a Dask collection, or a path."""
     return isinstance(table, str | Path) or hasattr(table, "__dask_graph__")
 
 
-def read_spread(X: Any, present: Any, session: Session) -> SpreadViews:
+def read_distributed(X: Any, present: Any, session: DaskSession) -> DistributedViews:
     """Views in row blocks of the same samples, one a worker, checked as those of one machine."""
     tables = _named(X)
     names: dict[str, list[Future]] = {}
@@ -104,42 +104,42 @@ def read_spread(X: Any, present: Any, session: Session) -> SpreadViews:
     for v, name in enumerate(tables):
         own: list[Any] = [None] * (len(bounds) - 1)
         if present is not None:
-            own = pieces_of(has[:, v], bounds)
-        found = session.gather(session.each("check", _about, blocks[v], own))
+            own = row_blocks(has[:, v], bounds)
+        found = session.gather(session.map_blocks("check", _about, blocks[v], own))
         for start, about in zip(bounds[:-1].tolist(), found, strict=True):
             check_finite(about.non_finite, name, start)
         has[:, v] &= ~np.concatenate([about.non_finite.empty_rows for about in found])
         if not has[:, v].all():
-            own = pieces_of(has[:, v], bounds)
-            blocks[v] = session.each("check", zero_missing_rows, blocks[v], own)
+            own = row_blocks(has[:, v], bounds)
+            blocks[v] = session.map_blocks("check", zero_missing_rows, blocks[v], own)
         digests.append(np.concatenate([about.digests for about in found]))
         largest.append(max(about.largest for about in found))
         counts = [about.stored for about in found]
         stored.append(None if counts[0] is None else sum(filter(None, counts)))
     check_in_some_view(has)
-    return SpreadViews(
+    return DistributedViews(
         tuple(tables), widths, bounds, blocks, None if has.all() else has, digests, largest, stored
     )
 
 
 def _named(X: Any) -> dict[str, Any]:
-    several = (isinstance(X, list | tuple) and any(map(is_spread, X))) or is_collection(X)
+    several = (isinstance(X, list | tuple) and any(map(is_distributed, X))) or is_collection(X)
     tables = name_tables(getattr(X, "views", X) if several else [X])
-    check_same_index({name: table for name, table in tables.items() if not is_spread(table)})
+    check_same_index({name: table for name, table in tables.items() if not is_distributed(table)})
     return tables
 
 
 def _chunks(
-    table: Any, name: str, session: Session, row_names: dict[str, list[Future]]
+    table: Any, name: str, session: DaskSession, row_names: dict[str, list[Future]]
 ) -> list[Future]:
     """The rows of a table as matrices, in pieces as they come; what Dask's frames call theirs is
     put among the names."""
     if isinstance(table, str | Path):
         table = parquet_table(Path(table)).matrix
-    if not is_spread(table):
+    if not is_distributed(table):
         matrix = as_matrix(table, name)
         bounds = even_bounds(matrix.shape[0], min(len(session.workers), matrix.shape[0]))
-        return session.send(pieces_of(matrix, bounds))
+        return session.scatter_blocks(row_blocks(matrix, bounds))
     if not hasattr(table, "to_delayed") or not isinstance(getattr(table, "ndim", None), int):
         raise ValueError(
             f"view '{name}' is a {type(table).__name__}; expected a Dask array or data frame"
@@ -151,7 +151,7 @@ def _chunks(
     if hasattr(table, "rechunk") and table.numblocks[1] > 1:
         table = table.rechunk({1: -1})
     delayed = np.ravel(np.asarray(table.to_delayed(), dtype=object)).tolist()
-    pieces = [session.own(piece) for piece in session.client.compute(delayed)]
+    pieces = [session.track(piece) for piece in session.client.compute(delayed)]
     if hasattr(table, "index"):
         row_names[name] = [session.submit("read", _row_names, piece) for piece in pieces]
     return [session.submit("read", _matrix, piece, name) for piece in pieces]
@@ -173,7 +173,7 @@ def _matrix(piece: Any, name: str) -> Matrix | _Refused:
         return _Refused(str(error))
 
 
-def _shapes(chunks: Sequence[Future], session: Session) -> list[tuple[int, int]]:
+def _shapes(chunks: Sequence[Future], session: DaskSession) -> list[tuple[int, int]]:
     found = session.gather([session.submit("read", _shape, chunk) for chunk in chunks])
     for one in found:
         if isinstance(one, _Refused):
@@ -186,7 +186,7 @@ def _shape(matrix: Matrix | _Refused) -> tuple[int, int] | _Refused:
 
 
 def _check_same_index(
-    tables: Mapping[str, Any], names: Mapping[str, list[Future]], session: Session
+    tables: Mapping[str, Any], names: Mapping[str, list[Future]], session: DaskSession
 ) -> None:
     """Refuse data frames that call the same rows differently, where some are Dask's."""
     known: dict[str, NDArray[np.uint64]] = {}
@@ -237,7 +237,7 @@ def _same_width(name: str, shapes: Sequence[tuple[int, int]]) -> int:
 
 
 def _in_blocks(
-    chunks: Sequence[Future], lengths: Sequence[int], bounds: IntArray, session: Session
+    chunks: Sequence[Future], lengths: Sequence[int], bounds: IntArray, session: DaskSession
 ) -> list[Future]:
     """The same rows in as many pieces as there are blocks."""
     ends = np.cumsum(lengths)

@@ -10,21 +10,21 @@ from distributed import Future
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.distributed._client import Session
-from manyview.distributed._knn import Found, Share
-from manyview.graphs import counted_distances, graph_of_neighbors, neighbor_weights, starts
+from manyview.distributed._client import DaskSession
+from manyview.distributed._knn import SampleNeighbors, SampleRows
+from manyview.graphs import graph_from_neighbors, neighbor_weights, starts, untied_distances
 
 
 @dataclass(frozen=True)
 class Edges:
     """Rows of a graph between numbered samples, rows in any order."""
 
-    numbers: IntArray
+    samples: IntArray
     graph: csr_array
 
 
-def weighted(
-    session: Session,
+def weighted_edges(
+    session: DaskSession,
     found: Sequence[Future],
     shares: Sequence[Future],
     weighting: str,
@@ -34,18 +34,18 @@ def weighted(
     n = len(found)
     scale, norms = 1.0, None
     if weighting == "heat":
-        sums = session.gather(session.each("weights", _sum_counted, found))
+        sums = session.gather(session.map_blocks("weights", _sum_counted, found))
         total, count = np.sum(sums, axis=0)
         scale = float(total / count) if count else 1.0
     if weighting == "cosine":
         norms = session.submit("weights", _norms, list(shares), n_samples)
-    return session.each(
+    return session.map_blocks(
         "weights", _weigh, found, [norms] * n, [weighting] * n, [scale] * n, [n_samples] * n
     )
 
 
-def rows_in_blocks(
-    session: Session,
+def graph_in_blocks(
+    session: DaskSession,
     edges: Sequence[Future],
     places: Future | None,
     bounds: IntArray,
@@ -65,32 +65,32 @@ def rows_in_blocks(
     return blocks
 
 
-def _sum_counted(found: Found) -> tuple[float, int]:
-    counted = np.sort(counted_distances(found.sq_distances))
+def _sum_counted(found: SampleNeighbors) -> tuple[float, int]:
+    counted = np.sort(untied_distances(found.sq_distances))
     return float(counted.sum()), len(counted)
 
 
-def _norms(shares: Sequence[Share], n_samples: int) -> FloatArray:
+def _norms(shares: Sequence[SampleRows], n_samples: int) -> FloatArray:
     """Squared norms of all samples; 0 of those that the view lacks."""
     norms = np.zeros(n_samples)
     for share in shares:
-        norms[share.numbers] = share.rows.sq_norms()
+        norms[share.samples] = share.rows.sq_norms()
     return norms
 
 
 def _weigh(
-    found: Found, norms: FloatArray | None, weighting: str, scale: float, n_samples: int
+    found: SampleNeighbors, norms: FloatArray | None, weighting: str, scale: float, n_samples: int
 ) -> Edges:
     columns = found.indices[:, :-1]
-    pairs = None if norms is None else (norms[found.numbers][:, None], norms[columns])
+    pairs = None if norms is None else (norms[found.samples][:, None], norms[columns])
     weights = neighbor_weights(found.sq_distances, weighting, pairs, scale)
     kind = np.int32 if n_samples < 2**31 else np.int64
-    return Edges(found.numbers, graph_of_neighbors(columns.astype(kind), weights, n_samples))
+    return Edges(found.samples, graph_from_neighbors(columns.astype(kind), weights, n_samples))
 
 
 def _between(edges: Edges, places: IntArray | None, start: int, stop: int) -> Edges:
     """The rows that belong to a block, rows and columns by their places."""
-    rows = edges.numbers if places is None else places[edges.numbers]
+    rows = edges.samples if places is None else places[edges.samples]
     own = np.flatnonzero((rows >= start) & (rows < stop))
     graph = edges.graph[own]
     if places is not None:
@@ -103,7 +103,7 @@ def _collected(parts: Sequence[Edges], start: int, stop: int, n_samples: int) ->
     """Rows start..stop-1, columns sorted; those that nobody has are empty."""
     if not parts:
         return csr_array((stop - start, n_samples))
-    rows = np.concatenate([part.numbers for part in parts]) - start
+    rows = np.concatenate([part.samples for part in parts]) - start
     lengths = np.concatenate([np.diff(part.graph.indptr) for part in parts])
     columns = np.concatenate([part.graph.indices for part in parts])
     data = np.concatenate([part.graph.data for part in parts])

@@ -4,13 +4,13 @@ from manyview.graphs._bridges import (
     GAP_DIGITS,
     Bridges,
     add_bridges,
-    bridges_by,
     closest_bridges,
-    union_pieces,
+    spanning_bridges,
+    union_components,
 )
-from manyview.graphs._components import count_components, labelled_components
-from manyview.graphs._confidence import own_shares
-from manyview.graphs._dense_kernels import gaussian_kernel, require_dense
+from manyview.graphs._components import component_labels, count_components
+from manyview.graphs._confidence import own_cluster_share
+from manyview.graphs._dense_kernels import check_dense_limit, gaussian_kernel
 from manyview.graphs._fit_size import FitSize, ViewSize, view_sizes
 from manyview.graphs._knn import (
     BLOCK_BYTES,
@@ -19,11 +19,11 @@ from manyview.graphs._knn import (
     TIE,
     NeighborSearch,
     choose_search,
-    exact_distances,
     nearest,
-    nearest_elsewhere,
-    nearest_known,
-    rows_at_a_time,
+    nearest_reference,
+    nearest_reference_exact,
+    rank_candidates,
+    rows_per_call,
 )
 from manyview.graphs._knn_faiss import (
     BLOCK,
@@ -32,10 +32,10 @@ from manyview.graphs._knn_faiss import (
     TRIALS,
     cell_centres,
     cell_index,
-    least_probed,
+    cell_order,
+    min_probed,
     n_cells_for,
     nearest_cells,
-    order_of_cells,
     search_cells,
 )
 from manyview.graphs._row_block import (
@@ -50,12 +50,12 @@ from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._weights import (
     WEIGHTINGS,
     complete_graph,
-    counted_distances,
-    given_graph,
-    graph_of_neighbors,
+    expand_graph,
+    graph_from_neighbors,
     neighbor_graph,
     neighbor_weights,
-    spread_graph,
+    precomputed_graph,
+    untied_distances,
 )
 
 __all__ = [
@@ -78,37 +78,37 @@ __all__ = [
     "ViewSize",
     "add_bridges",
     "aligned_weights",
-    "bridges_by",
     "cell_centres",
     "cell_index",
+    "cell_order",
+    "check_dense_limit",
     "choose_search",
     "closest_bridges",
     "complete_graph",
+    "component_labels",
     "count_components",
-    "counted_distances",
-    "exact_distances",
+    "expand_graph",
     "gaussian_kernel",
-    "given_graph",
-    "graph_of_neighbors",
-    "labelled_components",
-    "least_probed",
+    "graph_from_neighbors",
+    "min_probed",
     "n_cells_for",
     "nearest",
     "nearest_cells",
-    "nearest_elsewhere",
-    "nearest_known",
+    "nearest_reference",
+    "nearest_reference_exact",
     "neighbor_graph",
     "neighbor_weights",
-    "order_of_cells",
-    "own_shares",
+    "own_cluster_share",
+    "precomputed_graph",
+    "rank_candidates",
     "reordered",
-    "require_dense",
-    "rows_at_a_time",
+    "rows_per_call",
     "search_cells",
-    "spread_graph",
+    "spanning_bridges",
     "stack_graphs",
     "starts",
-    "union_pieces",
+    "union_components",
     "united_pattern",
+    "untied_distances",
     "view_sizes",
 ]

@@ -60,10 +60,10 @@ def closest_bridges(
     def look(seekers: IntArray, pieces: IntArray) -> tuple[FloatArray, IntArray]:
         return _nearest_outside(seekers, pieces, views, norms, scales, present)
 
-    return bridges_by(pieces, look)
+    return spanning_bridges(pieces, look)
 
 
-def bridges_by(
+def spanning_bridges(
     pieces: IntArray, look: Callable[[IntArray, IntArray], tuple[FloatArray, IntArray]]
 ) -> Bridges:
     """The same where `look` tells, for some samples and the pieces so far, how far the nearest
@@ -111,7 +111,7 @@ def add_bridges(graph: csr_array, bridges: Bridges, first: int = 0) -> csr_array
     return bridged
 
 
-def union_pieces(graphs: Sequence[csr_array]) -> tuple[int, IntArray]:
+def union_components(graphs: Sequence[csr_array]) -> tuple[int, IntArray]:
     """Number of connected components of all graphs together, and each sample's."""
     n_pieces, pieces = connected_components(sum(graphs[1:], graphs[0]), directed=False)
     return int(n_pieces), pieces

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from manyview._typing import IntArray
 
 
-def labelled_components(graph: csr_array) -> IntArray:
+def component_labels(graph: csr_array) -> IntArray:
     """Number of each sample's connected component, in the order of first samples.
 
     scipy needs two to eight times the time, and for weak components a transpose.
@@ -18,4 +18,4 @@ def labelled_components(graph: csr_array) -> IntArray:
 
 
 def count_components(graph: csr_array) -> int:
-    return int(labelled_components(graph).max(initial=-1)) + 1
+    return int(component_labels(graph).max(initial=-1)) + 1

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from manyview._typing import FloatArray, IntArray
 
 
-def own_shares(
+def own_cluster_share(
     graphs: Sequence[csr_array],
     labels: IntArray,
     weights: FloatArray,

@@ -27,7 +27,7 @@ def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:
     return np.exp(sq, out=sq), sigma
 
 
-def require_dense(method: str, n_samples: int, needed: int, limit: int) -> None:
+def check_dense_limit(method: str, n_samples: int, needed: int, limit: int) -> None:
     """Refuse more than `limit` samples, and say how many bytes a method's matrices would need."""
     if n_samples > limit:
         raise ValueError(

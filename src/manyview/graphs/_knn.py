@@ -110,7 +110,7 @@ def nearest(rows: Rows, m: int, search: str = "exact", seed: int = 0) -> Neighbo
     return Neighbors(indices, distances, how, order)
 
 
-def nearest_known(
+def nearest_reference(
     rows: DenseRows | SparseRows, n_known: int, m: int, search: str, seed: int
 ) -> tuple[IntArray, FloatArray]:
     """For every row from `n_known` on, its `m` nearest among the first `n_known`, nearest first.
@@ -124,10 +124,10 @@ def nearest_known(
         candidates = _nearest_sparse(rows, proposed, n_known, n_known)
     else:
         candidates = _dense_known(rows.data, n_known, m, search, seed)
-    return exact_distances(rows, new, candidates, m)
+    return rank_candidates(rows, new, candidates, m)
 
 
-def exact_distances(
+def rank_candidates(
     rows: Rows, targets: IntArray, candidates: IntArray, m: int
 ) -> tuple[IntArray, FloatArray]:
     """The `m` nearest of each target's candidates, nearest first, with their squared distances.
@@ -142,13 +142,13 @@ def exact_distances(
     return _keep_nearest(candidates, distances, m)
 
 
-def nearest_elsewhere(
+def nearest_reference_exact(
     rows: DenseRows | SparseRows, n_known: int, m: int
 ) -> tuple[IntArray, FloatArray]:
-    """As `nearest_known`, and as exact as `nearest` where inner products can't tell rows apart."""
+    """As `nearest_reference`, and as exact as `nearest` where inner products can't tell rows apart."""
     m = min(m, n_known)
     proposed = min(m + SPARE_CANDIDATES, n_known)
-    indices, distances = nearest_known(rows, n_known, proposed, "exact", 0)
+    indices, distances = nearest_reference(rows, n_known, proposed, "exact", 0)
     indices, distances = indices[:, :m].copy(), distances[:, :m].copy()
     if proposed < n_known:
         sizes = rows.sq_norms()
@@ -179,7 +179,7 @@ def _exact_known(known: FloatArray, new: FloatArray, m: int) -> IntArray:
     n_known = len(known)
     centre = known.mean(axis=0)  # same distances, fewer digits lost in products
     exact = NearestNeighbors(n_neighbors=m, algorithm="brute").fit(known - centre)
-    step = rows_at_a_time(n_known)
+    step = rows_per_call(n_known)
     parts = [
         exact.kneighbors(new[start : start + step] - centre, return_distance=False)
         for start in range(0, len(new), step)
@@ -258,7 +258,7 @@ def _dense_candidates(rows: DenseRows, m: int) -> tuple[IntArray, FloatArray]:
     search = NearestNeighbors(n_neighbors=m + 1, algorithm="brute").fit(centred)
     n = len(centred)
     found = np.empty((n, m), dtype=np.intp)
-    step = rows_at_a_time(n)
+    step = rows_per_call(n)
     for start in range(0, n, step):
         own = np.arange(start, min(start + step, n))
         some = search.kneighbors(centred[own], return_distance=False)
@@ -268,7 +268,7 @@ def _dense_candidates(rows: DenseRows, m: int) -> tuple[IntArray, FloatArray]:
     return found, DenseRows(centred).sq_norms()
 
 
-def rows_at_a_time(n: int) -> int:
+def rows_per_call(n: int) -> int:
     """Rows a call of a compiled search over n samples: about a second, so that Ctrl-C is heard."""
     return max(256, 2**29 // n)
 
@@ -285,7 +285,7 @@ def _nearest_sparse(rows: SparseRows, m: int, first: int, n_searched: int) -> In
     n, norms, sums = rows.n_samples, rows.sq_norms(), rows.sums()
     csr, csc = rows.matrix, rows.matrix[:n_searched].tocsc()
     found = np.empty((n - first, m), dtype=np.intp)
-    step = rows_at_a_time(n_searched)
+    step = rows_per_call(n_searched)
     for start in range(first, n, step):
         stop = min(start + step, n)
         found[start - first : stop - first] = _kernels.sparse_candidates(

@@ -124,7 +124,7 @@ def n_cells_for(n: int) -> int:
     return int(max(1, min(n, round(4 * n**0.5))))
 
 
-def least_probed(n: int, n_cells: int) -> int:
+def min_probed(n: int, n_cells: int) -> int:
     """Cells to look at, however good a trial."""
     return max(_LEAST_CELLS, math.ceil(_LEAST_SAMPLES * n_cells / n))
 
@@ -191,7 +191,7 @@ def _widen(
     trial = data[rng.choice(n, min(n_trials, n), replace=False)]
     wanted = min(m + 1, n)
     farthest = faiss.knn(trial, data, wanted)[0][:, -1:] * (1 + 1e-5)
-    least = least_probed(n, index.nlist) if careful else max(4, math.ceil(m * index.nlist / n))
+    least = min_probed(n, index.nlist) if careful else max(4, math.ceil(m * index.nlist / n))
     index.nprobe = min(least, index.nlist)
     while True:
         found = index.search(trial, wanted)[0]
@@ -209,13 +209,13 @@ def _cell_order(index: Any, seed: int) -> IntArray:
     cells = index.invlists
     members = [
         faiss.rev_swig_ptr(cells.get_ids(cell), cells.list_size(cell)).copy()
-        for cell in order_of_cells(index.quantizer.reconstruct_n(0, index.nlist), seed).tolist()
+        for cell in cell_order(index.quantizer.reconstruct_n(0, index.nlist), seed).tolist()
         if cells.list_size(cell)
     ]
     return np.concatenate(members)
 
 
-def order_of_cells(centres: NDArray[np.float32], seed: int) -> IntArray:
+def cell_order(centres: NDArray[np.float32], seed: int) -> IntArray:
     """Cells in groups of neighbouring ones."""
     import faiss
 

@@ -32,13 +32,13 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
     pairs = (sq_norms[:, None], sq_norms[columns]) if weighting == "cosine" else None
     scale = 1.0
     if weighting == "heat":
-        near_enough = np.sort(counted_distances(near.sq_distances))
+        near_enough = np.sort(untied_distances(near.sq_distances))
         scale = float(near_enough.mean()) if len(near_enough) else 1.0
     weights = neighbor_weights(near.sq_distances, weighting, pairs, scale)
-    return graph_of_neighbors(columns, weights, len(columns))
+    return graph_from_neighbors(columns, weights, len(columns))
 
 
-def counted_distances(sq_distances: FloatArray) -> FloatArray:
+def untied_distances(sq_distances: FloatArray) -> FloatArray:
     """Squared distances of the neighbours that count, from those of k + 1."""
     return sq_distances[:, :-1][_gain(sq_distances) > 0]
 
@@ -63,7 +63,7 @@ def neighbor_weights(
     ----------
     sq_distances : array of shape (n, k + 1)
     sq_norm_pairs : squared norms of the samples (n, 1) and of their neighbours (n, k), for "cosine"
-    scale : the mean of `counted_distances` over the view, for "heat"
+    scale : the mean of `untied_distances` over the view, for "heat"
     """
     gain, nearest = _gain(sq_distances), sq_distances[:, :-1]
     if weighting == "adaptive":
@@ -74,7 +74,7 @@ def neighbor_weights(
     return np.where(gain > 0, _cosines((own + theirs - nearest) / 2, own * theirs), 0.0)
 
 
-def graph_of_neighbors(columns: IntArray, weights: FloatArray, n_samples: int) -> csr_array:
+def graph_from_neighbors(columns: IntArray, weights: FloatArray, n_samples: int) -> csr_array:
     """Rows of a graph from neighbours (n, k); they sum to 1 or are empty."""
     n, k = columns.shape
     row_starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
@@ -100,7 +100,7 @@ def complete_graph(rows: Rows, weighting: str) -> csr_array:
     return _rows_to_one(csr_array(weights))
 
 
-def spread_graph(graph: csr_array, own: IntArray, n: int) -> csr_array:
+def expand_graph(graph: csr_array, own: IntArray, n: int) -> csr_array:
     """A graph between some of n samples, in ascending order, as one between all."""
     lengths = np.zeros(n, dtype=np.int64)
     lengths[own] = np.diff(graph.indptr)
@@ -108,7 +108,7 @@ def spread_graph(graph: csr_array, own: IntArray, n: int) -> csr_array:
     return csr_array((graph.data, columns, starts(lengths)), shape=(n, n))
 
 
-def given_graph(matrix: FloatArray | csr_array, order: IntArray) -> csr_array:
+def precomputed_graph(matrix: FloatArray | csr_array, order: IntArray) -> csr_array:
     """A graph the user made, used as it is but for rows that sum to more than 1: they are scaled
     to 1. A row that sums to less stays so: the view says less about that sample.
 

@@ -2,12 +2,12 @@
 
 from manyview.predict._model import ClusterModel, Prediction
 from manyview.predict._model_file import load_model, model_bytes, save_model
-from manyview.predict._training_views import KnownView, match_views
+from manyview.predict._training_views import TrainingView, match_views
 
 __all__ = [
     "ClusterModel",
-    "KnownView",
     "Prediction",
+    "TrainingView",
     "load_model",
     "match_views",
     "model_bytes",

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import nearest_known
+from manyview.graphs import nearest_reference
 from manyview.inputs import AlignedTables, Views, aligned_tables, joint_rows, views_from_tables
-from manyview.predict._training_views import KnownView, match_views
-from manyview.predict._voting import closeness, vote_shares
+from manyview.predict._training_views import TrainingView, match_views
+from manyview.predict._voting import vote_shares, vote_weights
 
 # Where no other view agrees with any neighbour, they still are the nearest.
 _LEAST_TRUST = 1e-3
@@ -48,7 +48,7 @@ class ClusterModel:
 
     Attributes
     ----------
-    views : tuple of KnownView
+    views : tuple of TrainingView
     labels : array of shape (n_samples,)
     n_neighbors : int
     normalize : str or None
@@ -58,7 +58,7 @@ class ClusterModel:
         Method, parameters and version that made it: for people.
     """
 
-    views: tuple[KnownView, ...]
+    views: tuple[TrainingView, ...]
     labels: IntArray
     n_neighbors: int
     normalize: str | None
@@ -123,7 +123,7 @@ class ClusterModel:
         shares = vote_shares(self._votes(new), self.labels, self.n_clusters, self._weights)
         return Prediction(np.asarray(shares.argmax(axis=1)), shares)
 
-    def mean_of_voters(self, new: Views, values: FloatArray) -> FloatArray:
+    def mean_of_neighbors(self, new: Views, values: FloatArray) -> FloatArray:
         """For every new sample the mean of the known samples' values, by their votes."""
         total, votes = np.zeros((new.n_samples, values.shape[1])), np.zeros((new.n_samples, 1))
         for graph, weight in zip(self._votes(new), self._weights, strict=True):
@@ -139,7 +139,7 @@ class ClusterModel:
         """(new samples, known samples) of every view: how much each is for the other's cluster."""
         return [self._votes_in(view, new, v) for v, view in enumerate(self.views)]
 
-    def _votes_in(self, view: KnownView, new: Views, v: int) -> csr_array:
+    def _votes_in(self, view: TrainingView, new: Views, v: int) -> csr_array:
         n, own = len(self.labels), new.samples_of(v)
         matrix = new.matrices[v] if own is None else new.matrices[v][own]
         if matrix.shape[0] == 0:
@@ -147,10 +147,10 @@ class ClusterModel:
         n_known = view.matrix.shape[0]
         rows = joint_rows(view.matrix, matrix, view.name, self.normalize)
         m = min(self.n_neighbors + 1, n_known)
-        columns, distances = nearest_known(rows, n_known, m, self.neighbor_search, self.seed)
+        columns, distances = nearest_reference(rows, n_known, m, self.neighbor_search, self.seed)
         weights = np.ones((len(columns), 1))
         if m > 1:
-            columns, weights = columns[:, :-1], closeness(distances)
+            columns, weights = columns[:, :-1], vote_weights(distances)
         # A sample that equals the new one needs no other view's word for it.
         same = distances[:, : columns.shape[1]] == 0
         weights *= np.where(same, 1.0, np.maximum(view.trust[columns], _LEAST_TRUST))

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from manyview._typing import IntArray, Matrix
 from manyview.inputs import check_sparse
 from manyview.predict._model import ClusterModel
-from manyview.predict._training_views import KnownView
+from manyview.predict._training_views import TrainingView
 from manyview.runtime import ARCHIVE_ERRORS, Archive, archive_bytes, read_archive, write_file
 
 #: Raised whenever older programs could not read what newer ones write.
@@ -21,7 +21,7 @@ _FORMAT = "manyview model"
 _MANIFEST = "model.json"
 
 
-class LaterFormatError(ValueError):
+class NewerFormatError(ValueError):
     """A whole model file, but of a format to come."""
 
 
@@ -68,7 +68,7 @@ def load_model(path: str | Path) -> ClusterModel:
         archive = read_archive(path, _MANIFEST)
         _check_manifest(archive.manifest)
         return _model(archive)
-    except LaterFormatError as error:
+    except NewerFormatError as error:
         raise ValueError(f"{path} {error}") from error
     except ARCHIVE_ERRORS as error:
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -77,7 +77,7 @@ def load_model(path: str | Path) -> ClusterModel:
         ) from error
 
 
-def _parts(view: KnownView) -> dict[str, Any]:
+def _parts(view: TrainingView) -> dict[str, Any]:
     parts: dict[str, Any] = {"trust": view.trust}
     if view.samples is not None:
         parts["samples"] = view.samples
@@ -94,7 +94,7 @@ def _check_manifest(manifest: Any) -> None:
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ValueError(f"its version is {version!r}")
     if version > FORMAT_VERSION:
-        raise LaterFormatError(
+        raise NewerFormatError(
             f"is a model file of format {version}; expected up to {FORMAT_VERSION}, which is what "
             "this version of manyview reads"
         )
@@ -127,7 +127,7 @@ def _model(archive: Archive) -> ClusterModel:
     )
 
 
-def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> KnownView:
+def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> TrainingView:
     own, width = (int(length) for length in entry["shape"])
     prefix = f"view{v}"
     samples = None if entry["complete"] else archive.array(f"{prefix}/samples", "i", (own,))
@@ -141,7 +141,7 @@ def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> KnownView:
     weight, trust = float(entry["weight"]), archive.array(f"{prefix}/trust", "f", (own,))
     if not (math.isfinite(weight) and weight >= 0 and ((trust >= 0) & (trust <= 1)).all()):
         raise ValueError(f"weight or trust of view {v} is out of range")
-    return KnownView(
+    return TrainingView(
         name=str(entry["name"]),
         matrix=_matrix(archive, prefix, (own, width), sparse=bool(entry["sparse"])),
         samples=samples,

@@ -14,7 +14,7 @@ from manyview.runtime import logger
 
 
 @dataclass(frozen=True)
-class KnownView:
+class TrainingView:
     """A view of the samples that were clustered.
 
     Attributes
@@ -43,7 +43,7 @@ class KnownView:
         return int(self.matrix.shape[1])
 
 
-def match_views(known: Sequence[KnownView], given: Views) -> Views:
+def match_views(known: Sequence[TrainingView], given: Views) -> Views:
     """New samples in the known views: in their order, with their columns in their order.
 
     A view that is not given has none of the samples.
@@ -69,7 +69,7 @@ def match_views(known: Sequence[KnownView], given: Views) -> Views:
     )
 
 
-def _match(view: KnownView, matrix: Matrix, names: tuple[str, ...] | None) -> Matrix:
+def _match(view: TrainingView, matrix: Matrix, names: tuple[str, ...] | None) -> Matrix:
     """The columns of the known view, by name where both have names; dense or sparse as it is."""
     if view.features is not None and names is not None and names != view.features:
         if names == tuple(map(str, range(len(names)))):
@@ -89,7 +89,7 @@ def _match(view: KnownView, matrix: Matrix, names: tuple[str, ...] | None) -> Ma
     return matrix.toarray() if isinstance(matrix, csr_array) else matrix
 
 
-def _places(view: KnownView, known: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
+def _places(view: TrainingView, known: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
     place = {name: number for number, name in enumerate(names)}
     lacking = [name for name in known if name not in place]
     if lacking:

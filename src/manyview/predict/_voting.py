@@ -41,7 +41,7 @@ def vote_shares(
     return np.asarray(np.divide(totals, sums, out=totals, where=sums > 0))
 
 
-def closeness(sq_distances: FloatArray) -> FloatArray:
+def vote_weights(sq_distances: FloatArray) -> FloatArray:
     """Weights of the first k of k + 1 nearest neighbours, rows summing to 1.
 
     In proportion to how much closer each is than the last, as in the views' graphs; equal where

@@ -3,19 +3,19 @@
 from manyview.spectral._chebyshev import (
     PRODUCT,
     SPARE_VECTORS,
-    LowEnd,
+    Eigenpairs,
     Operator,
     Step,
     cache_aligned,
     chebyshev_steps,
 )
-from manyview.spectral._labels import in_order_of_first, kmeans_labels
+from manyview.spectral._labels import kmeans_labels, relabel_by_first_sample
 from manyview.spectral._n_clusters import (
-    LOOKED_AT,
     MAX_CLUSTERS,
+    N_EIGENVALUES,
     ClusterNumber,
-    from_graphs,
-    from_stack,
+    suggest_from_graphs,
+    suggest_from_stack,
 )
 from manyview.spectral._spectrum import (
     DENSE_LIMIT,
@@ -36,21 +36,18 @@ from manyview.spectral._spectrum import (
 __all__ = [
     "DENSE_LIMIT",
     "DENSE_LIMIT_MANY",
-    "LOOKED_AT",
     "MAX_CLUSTERS",
+    "N_EIGENVALUES",
     "PRODUCT",
     "SPARE_VECTORS",
     "ClusterNumber",
-    "LowEnd",
+    "Eigenpairs",
     "Operator",
     "Spectrum",
     "Step",
     "cache_aligned",
     "chebyshev_steps",
     "degrees_of",
-    "from_graphs",
-    "from_stack",
-    "in_order_of_first",
     "is_large",
     "kmeans_labels",
     "laplacian",
@@ -59,6 +56,9 @@ __all__ = [
     "largest_eigenvectors",
     "normalized_embedding",
     "null_vector",
+    "relabel_by_first_sample",
     "smallest_eigenpairs",
+    "suggest_from_graphs",
+    "suggest_from_stack",
     "unit_rows",
 ]

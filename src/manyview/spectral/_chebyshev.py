@@ -126,7 +126,7 @@ class Operator:
         kind = block.dtype.type
         diagonal: Any = (self.diagonal - step.shift).astype(kind)
         links = self.links
-        _kernels.filter_step(
+        _kernels.chebyshev_step(
             links.indptr, links.indices, links.data, diagonal, self.first, block, before,
             kind(step.factor), kind(step.back), out,
         )  # fmt: skip
@@ -146,11 +146,11 @@ class NullSpace:
         n = len(self.pieces)
         sums = csr_array((self.vector, (self.pieces, np.arange(n))))
         shares = (sums @ block) / sums.power(2).sum(axis=1)[:, None]
-        _kernels.subtract_shares(block, self.pieces, self.vector, shares)
+        _kernels.subtract_projections(block, self.pieces, self.vector, shares)
 
 
 @dataclass(frozen=True)
-class LowEnd:
+class Eigenpairs:
     """Approximate eigenpairs, lowest first: the wanted ones and a few more to start from again.
 
     Attributes
@@ -195,16 +195,16 @@ def cache_aligned(block: Any, kind: type) -> Any:
     return out
 
 
-def lowest_eigenpairs(
+def chebyshev_eigenpairs(
     operator: Symmetric,
     wanted: int,
     null: NullSpace | None,
-    start: LowEnd | None,
+    start: Eigenpairs | None,
     rng: np.random.Generator,
     *,
     tolerance: float = TOLERANCE,
     max_products: int = MAX_PRODUCTS,
-) -> LowEnd:
+) -> Eigenpairs:
     """The `wanted` lowest eigenpairs besides the null space, and the next one roughly."""
     # One BLAS thread: idle ones would spin on the cores that the products need, and a sum that is
     # split among threads depends on their number.
@@ -216,11 +216,11 @@ def _iterate(
     operator: Symmetric,
     wanted: int,
     null: NullSpace | None,
-    start: LowEnd | None,
+    start: Eigenpairs | None,
     rng: np.random.Generator,
     tolerance: float,
     max_products: int,
-) -> LowEnd:
+) -> Eigenpairs:
     n, bound = operator.n_samples, operator.bound
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
@@ -277,11 +277,11 @@ def _iterate(
     elif start is not None and worst < 0.2:
         next_degree = max(next_degree - 1, 4)
     converged = bool(worst <= 1 and lifted >= enough)
-    return LowEnd(values, block, residual, converged, n_products, next_degree)
+    return Eigenpairs(values, block, residual, converged, n_products, next_degree)
 
 
 def _starting_block(
-    n: int, width: int, start: LowEnd | None, rng: np.random.Generator
+    n: int, width: int, start: Eigenpairs | None, rng: np.random.Generator
 ) -> FloatArray:
     """The last round's vectors, and at least two random ones.
 

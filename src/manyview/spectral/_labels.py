@@ -23,7 +23,7 @@ def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray
             f"only {found} of n_clusters={n_clusters} clusters can be told apart in the "
             "embedding; expected fewer clusters or samples that differ more"
         )
-    return in_order_of_first(labels)
+    return relabel_by_first_sample(labels)
 
 
 def _kmeans(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
@@ -37,7 +37,7 @@ def _kmeans(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
     return np.asarray(model.fit_predict(embedding))
 
 
-def in_order_of_first(labels: IntArray) -> IntArray:
+def relabel_by_first_sample(labels: IntArray) -> IntArray:
     """The same clusters, numbered in the order of their first samples."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)

@@ -22,7 +22,7 @@ MAX_CLUSTERS = 20
 # Steps that a step is compared with.
 _FOLLOWING = 3
 #: Eigenvalues that are computed for it.
-LOOKED_AT = MAX_CLUSTERS + _FOLLOWING
+N_EIGENVALUES = MAX_CLUSTERS + _FOLLOWING
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class ClusterNumber:
         return "\n".join(lines)
 
 
-def from_graphs(
+def suggest_from_graphs(
     graphs: Sequence[csr_array], rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
 ) -> ClusterNumber:
     """Suggest a number of clusters from the graphs of the views, rows summing to 1 or 0."""
-    return from_stack(stack_graphs(graphs), rng, max_clusters)
+    return suggest_from_stack(stack_graphs(graphs), rng, max_clusters)
 
 
-def from_stack(
+def suggest_from_stack(
     stack: Any, rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
 ) -> ClusterNumber:
     """The same for graphs that lie on one pattern, wherever that is."""

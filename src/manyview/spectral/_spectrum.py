@@ -18,17 +18,17 @@ from scipy.sparse.linalg import eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import labelled_components
+from manyview.graphs import component_labels
 from manyview.spectral._chebyshev import (
     EXACT,
     MAX_PRODUCTS,
     SPARE_VECTORS,
     TOLERANCE,
-    LowEnd,
+    Eigenpairs,
     NullSpace,
     Operator,
     Symmetric,
-    lowest_eigenpairs,
+    chebyshev_eigenpairs,
 )
 
 #: Pieces of up to this many samples are solved densely by LAPACK, larger ones by Lanczos.
@@ -37,7 +37,7 @@ DENSE_LIMIT = 500
 #: LAPACK is the faster one.
 DENSE_LIMIT_MANY = 4000
 #: Beyond this many samples `manyview.spectral._chebyshev` takes over.
-FILTERED_LIMIT = 5_000
+CHEBYSHEV_LIMIT = 5_000
 # Residuals ||L x - w x|| above this share of the eigenvalues' bound mean no convergence.
 _RESIDUAL = 1e-8
 # What is asked of the solver for many samples where its vectors are not just a round's start.
@@ -52,7 +52,7 @@ _PRODUCTS_FROM_EXACT = 160
 
 def is_large(n_samples: int) -> bool:
     """Whether embeddings of so many samples come from the solver for many."""
-    return n_samples > FILTERED_LIMIT
+    return n_samples > CHEBYSHEV_LIMIT
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Spectrum:
         0 where the solver works to machine precision.
     converged : bool
         Whether the embedding is as exact as the solver was asked for.
-    low_end : LowEnd, optional
+    warm_start : Eigenpairs, optional
         A start for the next, similar problem.
     """
 
@@ -84,7 +84,7 @@ class Spectrum:
     components: IntArray
     residual: float = 0.0
     converged: bool = True
-    low_end: LowEnd | None = None
+    warm_start: Eigenpairs | None = None
 
     @property
     def sum_c(self) -> float:
@@ -107,7 +107,7 @@ class Spectrum:
             )
 
 
-class SpreadGraph(Protocol):
+class SymmetricGraph(Protocol):
     """A symmetric graph of many samples whose rows are not all in one place."""
 
     @property
@@ -120,7 +120,7 @@ class SpreadGraph(Protocol):
         """The Laplacian and its null vector."""
 
 
-Graph: TypeAlias = Any  # csr_array, which has no type, or SpreadGraph
+Graph: TypeAlias = Any  # csr_array, which has no type, or SymmetricGraph
 
 
 def laplacian_spectrum(
@@ -129,14 +129,14 @@ def laplacian_spectrum(
     rng: np.random.Generator,
     *,
     normalized: bool = False,
-    start: LowEnd | None = None,
+    start: Eigenpairs | None = None,
 ) -> Spectrum:
     """Eigenpairs of D - M, or of I - D^-1/2 M D^-1/2, for a symmetric M without stored zeros.
 
     A graph that is spread must be large.
     """
     n = graph.shape[0]
-    components = labelled_components(graph) if isinstance(graph, csr_array) else graph.components()
+    components = component_labels(graph) if isinstance(graph, csr_array) else graph.components()
     n_components = int(components.max(initial=-1)) + 1
     if not isinstance(graph, csr_array):
         # No place would have room for what a direct solver makes of it.
@@ -176,9 +176,9 @@ def laplacian_spectrum(
                 values[place] = np.concatenate([[0.0], np.maximum(w[1:], 0.0)])
                 vectors[place] = (own, x)
     found = _assemble(n, n_clusters, n_components, components, values, vectors)
-    if start is None or found.low_end is None:
+    if start is None or found.warm_start is None:
         return found
-    return replace(found, low_end=replace(found.low_end, is_hard=True))
+    return replace(found, warm_start=replace(found.warm_start, is_hard=True))
 
 
 def _dense_laplacian(
@@ -205,7 +205,7 @@ def _filtered_spectrum(
     components: IntArray,
     rng: np.random.Generator,
     normalized: bool,
-    start: LowEnd | None,
+    start: Eigenpairs | None,
     *,
     tolerance: float = TOLERANCE,
     max_products: int = MAX_PRODUCTS,
@@ -221,7 +221,7 @@ def _filtered_spectrum(
     if n_components > n_clusters:
         return Spectrum(embedding, np.zeros(n_clusters + 1), n_components, components)
     wanted = n_clusters - n_components
-    low = lowest_eigenpairs(
+    low = chebyshev_eigenpairs(
         operator, wanted, NullSpace(components, null), start, rng,
         tolerance=tolerance, max_products=max_products,
     )  # fmt: skip
@@ -233,7 +233,7 @@ def _filtered_spectrum(
 def _laplacian_operator(graph: Graph, normalized: bool) -> tuple[Symmetric, FloatArray]:
     """The Laplacian, and the vector whose parts on the pieces it sends to 0."""
     if not isinstance(graph, csr_array):
-        spread: SpreadGraph = graph
+        spread: SymmetricGraph = graph
         return spread.laplacian(normalized)
     kind = np.float32 if is_large(graph.shape[0]) else np.float64
     links = graph.astype(kind, copy=normalized)
@@ -323,14 +323,16 @@ def _assemble(
         own, x = vectors[piece[e]]
         lowest[own, c] = x[:, column[e]]
     embedding = lowest[:, :n_clusters].copy()
-    low_end = None
+    warm_start = None
     if n_components <= n_clusters < lowest.shape[1]:
         rest = order[n_components : lowest.shape[1]]
-        low_end = LowEnd(merged[rest], lowest[:, n_components:], 0.0, True, 0, _DEGREE_FROM_EXACT)
+        warm_start = Eigenpairs(
+            merged[rest], lowest[:, n_components:], 0.0, True, 0, _DEGREE_FROM_EXACT
+        )
     smallest = np.append(merged[order], np.inf)[: n_clusters + 1]
     if n_components > n_clusters:  # one of those left out
         smallest[-1] = 0.0
-    return Spectrum(embedding, smallest, n_components, components, low_end=low_end)
+    return Spectrum(embedding, smallest, n_components, components, warm_start=warm_start)
 
 
 def _dense_eigenpairs(matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
@@ -358,7 +360,7 @@ def smallest_eigenpairs(
         links = csr_array((-matrix.data.astype(np.float32), matrix.indices, matrix.indptr))
         operator = Operator(np.zeros(n), links, bound)
         # Methods that stop when their objective does need more than a start for the next round.
-        low = lowest_eigenpairs(operator, count, None, None, rng, tolerance=_FINE)
+        low = chebyshev_eigenpairs(operator, count, None, None, rng, tolerance=_FINE)
         if not low.converged:
             warnings.warn(
                 f"the eigen-solver left a residual of {low.residual:.1e} on a graph of {n} samples",
@@ -388,4 +390,4 @@ def _is_long(matrix: csr_array) -> bool:
     from manyview import _kernels
 
     n = matrix.shape[0]
-    return bool(_kernels.steps_from_first(matrix.indptr, matrix.indices) > max(20, n ** (1 / 3)))
+    return bool(_kernels.breadth_first_depth(matrix.indptr, matrix.indices) > max(20, n ** (1 / 3)))
