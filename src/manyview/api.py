@@ -16,7 +16,7 @@ from manyview.inputs import AlignedTables, aligned_tables
 from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, GraphFusion, SpectralAverage
 from manyview.result import ClusterResult
 from manyview.runtime import check_choice, check_integer, require_extra
-from manyview.spectral import MAX_CLUSTERS, ClusterNumber, from_graphs
+from manyview.spectral import MAX_CLUSTERS, ClusterNumber, suggest_from_graphs
 
 #: Methods on graphs, by the names that `cluster` and the command line know them by.
 METHODS: dict[str, Any] = {
@@ -121,8 +121,8 @@ def _fit_on_cluster(
 ) -> AlignedTables:
     """Fit; what the views are, of which features may be on the cluster alone."""
     with require_extra("a fit on a cluster", "dask"):
-        from manyview.distributed import collections_of
-    spread = collections_of(data, views)
+        from manyview.distributed import distributed_tables
+    spread = distributed_tables(data, views)
     if spread is None:
         tables = aligned_tables(data, views, present)
         estimator.fit(tables.views, present=tables.present, **given)
@@ -197,4 +197,4 @@ def suggest_n_clusters(
     with reader._running() as run:
         separate = reader._separate_graphs(reader._read_views(X), run)
         graphs = [separate.graphs[v] for v in separate.layout.views]
-        return from_graphs(graphs, run.rng, max_clusters)
+        return suggest_from_graphs(graphs, run.rng, max_clusters)

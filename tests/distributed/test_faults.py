@@ -40,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 @pytest.fixture(autouse=True)
 def all_stages(monkeypatch):
     """The solver for many samples, for few: its products are computed on the workers."""
-    monkeypatch.setattr(spectral, "FILTERED_LIMIT", 300)
+    monkeypatch.setattr(spectral, "CHEBYSHEV_LIMIT", 300)
 
 
 @pytest.fixture(scope="module")

@@ -333,17 +333,17 @@ def test_path_without_client():
 def test_stages_have_names_on_the_dashboard(client, views, monkeypatch):
     from dask.utils import key_split
 
-    from manyview.distributed._client import Session
+    from manyview.distributed._client import DaskSession
 
     asked = []
 
-    original = Session.submit
+    original = DaskSession.submit
 
     def submit(self, name, *args, **where):
         asked.append(name)
         return original(self, name, *args, **where)
 
-    monkeypatch.setattr(Session, "submit", submit)
+    monkeypatch.setattr(DaskSession, "submit", submit)
     clone(MODEL).fit(list(views.values()), client=client)
     assert len(set(asked)) > 8
     for name in set(asked):

@@ -10,7 +10,7 @@ import pytest
 
 import manyview
 from manyview import CIGMVC, GBS, MGL, MSC, CoregSC, SpectralAverage, SpectralView, metrics
-from manyview.graphs._knn import nearest_known
+from manyview.graphs._knn import nearest_reference
 from manyview.inputs._scaling import DenseRows
 from manyview.plotting._effects import feature_effects
 
@@ -32,7 +32,7 @@ def test_new_samples_whose_cells_hold_too_few_known_ones(rng):
     known = rng.integers(0, 3, (100, 3)).astype(float)
     new = rng.integers(-3, 6, (200, 3)).astype(float)
     rows = DenseRows(np.vstack([known, new]))
-    _, distances = nearest_known(rows, 100, 16, "approximate", 0)
+    _, distances = nearest_reference(rows, 100, 16, "approximate", 0)
     assert np.isfinite(distances).all()
 
 

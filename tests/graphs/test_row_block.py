@@ -284,7 +284,7 @@ def test_roots_are_the_lowest_of_their_pieces(edges):
     i, j = np.array(edges, dtype=np.intp).reshape(-1, 2).T
     graph = csr_array((np.ones(len(i)), (i, j)), shape=(30, 30))
     roots = np.arange(30, dtype=np.int32)
-    _kernels.join_neighbors(graph.indptr, graph.indices, 0, roots)
+    _kernels.unite_edges(graph.indptr, graph.indices, 0, roots)
     pieces = connected_components(graph, directed=False)[1]
     lowest = [np.flatnonzero(pieces == piece)[0] for piece in pieces]
     np.testing.assert_array_equal(roots, lowest)

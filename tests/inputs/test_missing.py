@@ -11,7 +11,7 @@ from manyview import CIGMVC, GBS, AngularCIGMVC, SpectralAverage, datasets
 from manyview.graphs._bridges import closest_bridges
 from manyview.graphs._knn import nearest
 from manyview.graphs._stack import stack_graphs
-from manyview.graphs._weights import neighbor_graph, spread_graph
+from manyview.graphs._weights import expand_graph, neighbor_graph
 from manyview.inputs._missing import find_non_finite
 from manyview.inputs._scaling import normalize_rows
 from manyview.methods import _fusion
@@ -74,7 +74,7 @@ def test_absent_samples_have_no_edges_and_no_say(blobs, rng):
         own = np.flatnonzero(present[:, v])
         rows = normalize_rows(list(blobs.views.values())[v][own], "zscore")
         alone = neighbor_graph(nearest(rows, 12), "adaptive", rows.sq_norms())
-        assert abs(spread_graph(alone, own, 150) - graph).max() == 0
+        assert abs(expand_graph(alone, own, 150) - graph).max() == 0
     assert np.isnan(model.sample_disagreement_[~present]).all()
     assert np.isfinite(model.sample_disagreement_[present]).all()
 

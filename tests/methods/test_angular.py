@@ -86,7 +86,7 @@ def test_large_data_takes_the_same_way(monkeypatch):
     """The solver for many samples, and approximate neighbours, on data small enough for both."""
     data = datasets.make_latent_views(2500, 6, separation=6.0, random_state=0)
     small = AngularCIGMVC(6, random_state=0).fit(data.views)
-    monkeypatch.setattr(spectral, "FILTERED_LIMIT", 500)
+    monkeypatch.setattr(spectral, "CHEBYSHEV_LIMIT", 500)
     large = AngularCIGMVC(6, neighbor_search="approximate", random_state=0).fit(data.views)
     assert adjusted_rand(small.labels_, large.labels_) > 0.98
 

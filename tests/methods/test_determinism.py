@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from manyview import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, SpectralAverage, datasets
 from manyview.inputs._canonical_order import canonical_order, row_digests
 from manyview.inputs._views import views_from_tables
-from manyview.spectral._labels import in_order_of_first
+from manyview.spectral._labels import relabel_by_first_sample
 
 # Those whose work does not depend on the order of the views either.
 BOTH = (AngularCIGMVC, CIGMVC, GBS, SpectralAverage)
@@ -79,7 +79,7 @@ def test_the_order_of_samples_and_views_does_not_matter(method, max_iter, proble
     before, after = (canonical_order(model._views).samples for model in (plain, turned))
     np.testing.assert_array_equal(plain.embedding_[before], turned.embedding_[after])
     np.testing.assert_array_equal(
-        in_order_of_first(plain.labels_[before]), in_order_of_first(turned.labels_[after])
+        relabel_by_first_sample(plain.labels_[before]), relabel_by_first_sample(turned.labels_[after])
     )
     if method is not SpectralAverage:
         np.testing.assert_array_equal(plain.view_weights_[places], turned.view_weights_)

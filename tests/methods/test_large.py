@@ -19,9 +19,9 @@ pytest.importorskip("faiss", reason="faiss is not installed")
 @pytest.mark.parametrize("method", [CIGMVC, GBS])
 def test_the_solver_for_many_samples_changes_nothing(method, monkeypatch):
     data = make_latent_views(6000, 5, random_state=1)
-    assert spectral.FILTERED_LIMIT < 6000
+    assert spectral.CHEBYSHEV_LIMIT < 6000
     large = method(5, random_state=0).fit(data.views)
-    monkeypatch.setattr(spectral, "FILTERED_LIMIT", 10_000)
+    monkeypatch.setattr(spectral, "CHEBYSHEV_LIMIT", 10_000)
     small = method(5, random_state=0).fit(data.views)
     assert adjusted_rand(small.labels_, large.labels_) > 0.99
     assert clustering_accuracy(data.target, large.labels_) > 0.9

@@ -7,6 +7,6 @@ Dask makes again when a worker is lost. The rounds hold state that it can't, so 
 
 from manyview.distributed._fit import fit_spread
 from manyview.distributed._memory import DaskWorkersError
-from manyview.distributed._sources import collections_of, read_files
+from manyview.distributed._sources import distributed_tables, read_files
 
-__all__ = ["DaskWorkersError", "collections_of", "fit_spread", "read_files"]
+__all__ = ["DaskWorkersError", "distributed_tables", "fit_spread", "read_files"]

@@ -69,12 +69,12 @@ def order_from_digests(digests: Sequence[NDArray[np.uint64]], present: BoolArray
     if present is not None:
         for rows, has in zip(digests, present.T, strict=True):
             rows[~has] = _ABSENT
-    wholes = [int(_kernels.mixed(rows).sum(dtype=np.uint64)) for rows in digests]
+    wholes = [int(_kernels.hash_numbers(rows).sum(dtype=np.uint64)) for rows in digests]
     places = np.array(sorted(range(len(wholes)), key=wholes.__getitem__))
     keys = np.zeros(len(digests[0]), dtype=np.uint64)
     for v in places:
-        keys = _kernels.mixed(keys + digests[v])
-    digest = int(_kernels.mixed(keys).sum(dtype=np.uint64))
+        keys = _kernels.hash_numbers(keys + digests[v])
+    digest = int(_kernels.hash_numbers(keys).sum(dtype=np.uint64))
     return CanonicalOrder(np.argsort(keys, kind="stable"), places, digest)
 
 
@@ -89,10 +89,10 @@ def content_digest(views: Views, *, between_samples: bool = False) -> str:
     if not between_samples:
         return f"{canonical_order(views).digest:016x}"
     total = np.zeros(1, dtype=np.uint64)
-    places = _kernels.mixed(np.arange(views.n_samples, dtype=np.uint64))
+    places = _kernels.hash_numbers(np.arange(views.n_samples, dtype=np.uint64))
     for matrix in views.matrices:
         rows = row_digests(matrix) ^ places
-        total = _kernels.mixed(total + _kernels.mixed(rows).sum(dtype=np.uint64))
+        total = _kernels.hash_numbers(total + _kernels.hash_numbers(rows).sum(dtype=np.uint64))
     return f"{int(total[0]):016x}"
 
 
