@@ -36,11 +36,11 @@ def test_effects_are_cohens_d(kind, rng):
     assert found[1][0].feature == "f7"
 
 
-def test_what_tells_nothing_is_left_out():
+def test_features_without_effect_are_left_out():
     X = np.column_stack([np.full(6, 0.1), np.r_[0, 0, 0, 1, 1, 1], [1e300] * 5 + [-1e300]])
     found = feature_effects(X, ["flat", "perfect", "huge"], np.r_[0, 0, 0, 1, 1, 1], 2)
     assert [entry.feature for entry in found[0]] == ["perfect", "huge"]
-    assert found[0][0].effect == -1000  # infinitely far apart
+    assert found[0][0].effect == -1000  # limited: the standard deviation is 0
     assert feature_effects(X, ["a", "b", "c"], np.zeros(6, dtype=int), 1) == [[]]
-    none_there = feature_effects(X, ["a", "b", "c"], np.r_[0, 0, 0, 1, 1, 1], 2, np.arange(6) < 3)
-    assert none_there == [[], []]
+    absent = feature_effects(X, ["a", "b", "c"], np.r_[0, 0, 0, 1, 1, 1], 2, np.arange(6) < 3)
+    assert absent == [[], []]

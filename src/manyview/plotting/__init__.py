@@ -1,4 +1,20 @@
-"""Figures of clusterings, with matplotlib; and what they show."""
+"""Figures of clusterings, drawn with matplotlib.
+
+Every `plot_...` function draws on `ax`, or on new axes where none are given, and returns them.
+
+Examples
+--------
+>>> from matplotlib.figure import Figure
+>>> from manyview import AngularCIGMVC, datasets
+>>> data = datasets.make_conflict_views(60, 3, random_state=0)
+>>> model = AngularCIGMVC(3, random_state=0).fit(data.views)
+>>> first, second, third = Figure().subplots(3)
+>>> ax = plot_samples(map_samples(model), model.labels_, first, values=model.confidence_)
+>>> ax = plot_disagreement(model, second)
+>>> ax = plot_weight_history(model.history_, model.view_names_, third)
+>>> len(ax.lines)
+3
+"""
 
 from manyview.plotting._effects import FeatureEffect, feature_effects
 from manyview.plotting._figures import (

@@ -1,4 +1,4 @@
-"""Which features set a cluster apart: effect sizes."""
+"""Features that distinguish a cluster from all other samples, by effect size."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from scipy.sparse import csr_array
 from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
 from manyview.inputs import powers_of_two
 
-#: Features kept for each cluster.
-TOP = 8
-# A feature that is constant within and differs between would be infinitely far apart.
-_LARGEST = 1000.0
-# Columns looked at together, so that no second table of all squares is ever held.
+# Largest effect: a feature that is constant in both groups would have an infinite one.
+_LIMIT = 1000.0
+# Columns per block: their squares are never held for the whole table.
 _COLUMNS = 256
 
 
 @dataclass(frozen=True)
 class FeatureEffect:
-    """How far a feature's mean in a cluster is from its mean in all others.
+    """Difference between a feature's mean in a cluster and its mean in all other samples.
 
     `effect` is the difference in units of the pooled standard deviation (Cohen's d).
     """
@@ -39,80 +37,65 @@ def feature_effects(
     labels: IntArray,
     n_clusters: int,
     present: BoolArray | None = None,
-    top: int = TOP,
+    top: int = 8,
 ) -> list[list[FeatureEffect]]:
-    """The features that set each cluster apart from all other samples, the strongest first.
+    """The `top` features per cluster with the largest effects, the largest first.
 
     Parameters
     ----------
     matrix : array or csr_array of shape (n_samples, n_features)
-        Features as they came, not normalised.
+        Features before normalisation.
     features : their names
     labels : array of shape (n_samples,)
     present : which samples the view has; None for all
     """
-    own = np.arange(len(labels)) if present is None else np.flatnonzero(present)
-    groups = csr_array((np.ones(len(own)), (labels[own], own)), shape=(n_clusters, matrix.shape[0]))
-    inside, outside, effects = _compare(matrix, groups)
-    found = []
-    for c in range(n_clusters):
-        strongest = np.argsort(-np.abs(effects[c]), kind="stable")[:top]
-        found.append(
-            [
-                FeatureEffect(
-                    str(features[f]),
-                    float(effects[c, f]),
-                    float(inside[c, f]),
-                    float(outside[c, f]),
-                )
-                for f in strongest.tolist()
-                if effects[c, f] != 0
-            ]
-        )
-    return found
-
-
-def _compare(matrix: Matrix, groups: csr_array) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(C, n_features) each: means inside, means outside, effects."""
-    parts = [
-        _compare_columns(_columns(matrix, start), groups)
-        for start in range(0, matrix.shape[1], _COLUMNS)
+    rows = np.arange(len(labels)) if present is None else np.flatnonzero(present)
+    shape = (n_clusters, matrix.shape[0])
+    members = csr_array((np.ones(len(rows)), (labels[rows], rows)), shape=shape)
+    blocks = [
+        _compare(_columns(matrix, start), members) for start in range(0, matrix.shape[1], _COLUMNS)
     ]
-    inside, outside, effects = (np.hstack(part) for part in zip(*parts, strict=True))
-    return inside, outside, effects
+    effects, inside, outside = (np.hstack(parts) for parts in zip(*blocks, strict=True))
+
+    def strongest(c: int) -> list[FeatureEffect]:
+        order = np.argsort(-np.abs(effects[c]), kind="stable")[:top]
+        values = zip(effects[c, order], inside[c, order], outside[c, order], strict=True)
+        found = zip(order, values, strict=True)
+        return [FeatureEffect(str(features[f]), *map(float, v)) for f, v in found if v[0] != 0]
+
+    return [strongest(c) for c in range(n_clusters)]
 
 
 def _columns(matrix: Matrix, start: int) -> FloatArray:
-    some: Any = matrix[:, start : start + _COLUMNS]
-    return np.asarray(some.toarray() if isinstance(some, csr_array) else some)
+    block: Any = matrix[:, start : start + _COLUMNS]
+    return np.asarray(block.toarray() if isinstance(block, csr_array) else block)
 
 
-def _compare_columns(
-    block: FloatArray, groups: csr_array
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    sizes = groups.sum(axis=1)[:, None]
+def _compare(block: FloatArray, members: csr_array) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(n_clusters, n_columns) each: effects, means inside, means outside."""
+    sizes = members.sum(axis=1)[:, None]
     rest = sizes.sum() - sizes
-    counted = groups.sum(axis=0) > 0
-    if not counted.any():
-        nothing = np.zeros((groups.shape[0], block.shape[1]))
-        return nothing, nothing, nothing
-    # An effect has no unit. In one near the largest number, squares neither overflow nor vanish.
-    unit = powers_of_two(np.abs(block[counted]).max(axis=0))
-    own = block[counted] / unit
-    # Of columns of large numbers that differ little, squares would keep no digits.
-    centre = own.mean(axis=0)
-    moved = own - centre
-    sums, squares = groups[:, counted] @ moved, groups[:, counted] @ moved**2
+    present = members.sum(axis=0) > 0
+    if not present.any():
+        zeros = np.zeros((members.shape[0], block.shape[1]))
+        return zeros, zeros, zeros
+    # In units of about the largest value, squares neither overflow nor underflow.
+    unit = powers_of_two(np.abs(block[present]).max(axis=0))
+    values = block[present] / unit
+    # Centred: squares of large numbers that differ little would lose their digits.
+    centre = values.mean(axis=0)
+    centred = values - centre
+    sums, squares = members[:, present] @ centred, members[:, present] @ centred**2
     inside = sums / np.maximum(sizes, 1)
     outside = (sums.sum(axis=0) - sums) / np.maximum(rest, 1)
     within = squares.sum(axis=0) - sizes * inside**2 - rest * outside**2
-    spread = np.sqrt(np.maximum(within, 0.0) / np.maximum(sizes + rest - 2, 1))
+    deviation = np.sqrt(np.maximum(within, 0.0) / np.maximum(sizes + rest - 2, 1))
     gap = inside - outside
-    noise = 1e-12 * np.maximum(np.abs(inside), np.abs(outside))
-    effects = np.where(np.abs(gap) > noise, gap / np.maximum(spread, 1e-300), 0.0)
-    effects = np.clip(effects, -_LARGEST, _LARGEST)
+    rounding = 1e-12 * np.maximum(np.abs(inside), np.abs(outside))
+    effects = np.where(np.abs(gap) > rounding, gap / np.maximum(deviation, 1e-300), 0.0)
+    effects = np.clip(effects, -_LIMIT, _LIMIT)
     effects[(sizes == 0).ravel() | (rest == 0).ravel()] = 0.0
-    # Rounding must not carry a mean beyond the numbers, the largest of which may be the last.
-    low, high = own.min(axis=0), own.max(axis=0)
+    # Without rounding errors a mean lies between the values; beyond the largest float is infinity.
+    low, high = values.min(axis=0), values.max(axis=0)
     inside, outside = (np.clip(mean + centre, low, high) * unit for mean in (inside, outside))
-    return inside, outside, effects
+    return effects, inside, outside

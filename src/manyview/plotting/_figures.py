@@ -1,4 +1,4 @@
-"""Figures of a fitted model, each a function that draws on a matplotlib Axes and returns it."""
+"""Figures of fitted models."""
 
 from __future__ import annotations
 
@@ -11,45 +11,28 @@ from scipy.sparse import coo_array
 
 from manyview._typing import FloatArray, IntArray
 from manyview.plotting._effects import FeatureEffect
-from manyview.plotting._map import map_graphs, map_samples
 
 try:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
     from matplotlib import patheffects
-except ImportError as error:  # say which extra, then let the cause be seen
+except ImportError as error:
     raise ImportError("plots need matplotlib: pip install 'manyview[plot]'") from error
 
-__all__ = [
-    "map_graphs",
-    "map_samples",
-    "plot_cluster_number",
-    "plot_cluster_sizes",
-    "plot_convergence",
-    "plot_disagreement",
-    "plot_feature_effects",
-    "plot_graph",
-    "plot_samples",
-    "plot_view_weights",
-    "plot_weight_history",
-]
-
-# Bars up to this many have room for their numbers, and clusters for a line between them.
-_NUMBERED_BARS = 40
-# Names longer than this would leave no room for what they name.
-_LONGEST_NAME = 20
+# With more clusters than this, their numbers and the lines between them are left out.
+_MAX_LABELLED = 40
+_MAX_NAME_LENGTH = 20
 
 
 def plot_cluster_number(suggestion: Any, ax: Any = None) -> Any:
-    """The smallest eigenvalues of the fused graph, and the step after the suggested number."""
+    """The smallest eigenvalues of the fused graph, and the gap after the suggested number."""
     ax = _axes(ax)
     numbers, values = np.array(suggestion.candidates), np.array(suggestion.eigenvalues)
     ax.plot(numbers, values, "o-", color="0.4", markersize=4)
     chosen = suggestion.n_clusters
     at = numbers.tolist().index(chosen)
-    gap = suggestion.gaps[at]
-    ax.bar(chosen + 0.5, gap, bottom=values[at], width=0.5, color="C0",
-           label=f"{chosen} clusters: the step that stands out most")  # fmt: skip
+    ax.bar(chosen + 0.5, suggestion.gaps[at], bottom=values[at], width=0.5, color="C0",
+           label=f"{chosen} clusters: the gap with the highest score")  # fmt: skip
     ax.set(xlabel="number of clusters", ylabel="eigenvalue of that number")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(frameon=False)
@@ -64,49 +47,27 @@ def plot_samples(
     values: ArrayLike | None = None,
     value_name: str = "",
 ) -> Any:
-    """Samples on a map, coloured by cluster or class, or by a value of each.
+    """Samples on a map, coloured by cluster (or class), or by one value per sample.
 
-    With `values` (a confidence, the disagreement of a view) there is a colour bar called
-    `value_name`; samples whose value is NaN are grey. Clusters are named on the map either way.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from manyview import AngularCIGMVC, datasets
-    >>> data = datasets.make_conflict_views(60, 3, random_state=0)
-    >>> model = AngularCIGMVC(3, random_state=0).fit(data.views)
-    >>> ax = plot_samples(
-    ...     map_samples(model),
-    ...     model.labels_,
-    ...     Figure().add_subplot(),
-    ...     values=model.sample_disagreement_[:, 0],
-    ...     value_name="disagreement in view 0",
-    ... )
-    >>> len(ax.collections[0].get_array())
-    60
+    With `values`, such as confidences, the figure has a colour bar named `value_name`, and samples
+    whose value is NaN are grey. Clusters are named on the map in both cases.
     """
     ax = _axes(ax)
-    named, codes = np.unique(np.asarray(labels), return_inverse=True)
+    names, codes = np.unique(np.asarray(labels), return_inverse=True)
     style: dict[str, Any] = {"s": 7, "linewidths": 0, "rasterized": True}
     if values is None:
-        ax.scatter(*coordinates.T, c=_colors(len(named))[codes], **style)
+        ax.scatter(*coordinates.T, c=_colors(len(names))[codes], **style)
     else:
         cmap = mpl.colormaps["viridis_r"].with_extremes(bad="0.75")
         order = np.argsort(np.nan_to_num(values, nan=-np.inf), kind="stable")  # the highest on top
-        points = ax.scatter(
-            *coordinates[order].T,
-            c=np.asarray(values, dtype=np.float64)[order],
-            cmap=cmap,
-            plotnonfinite=True,
-            **style,
-        )
+        shades = np.asarray(values, dtype=np.float64)[order]
+        points = ax.scatter(*coordinates[order].T, c=shades, cmap=cmap, plotnonfinite=True, **style)
         ax.figure.colorbar(points, ax=ax, label=_plain(value_name))
-    for code, value in enumerate(named):
+    halo = [patheffects.withStroke(linewidth=3, foreground="white")]
+    centred = {"ha": "center", "va": "center"}
+    for code, name in enumerate(names):
         middle = np.median(coordinates[codes == code], axis=0)
-        halo = [patheffects.withStroke(linewidth=3, foreground="white")]
-        ax.annotate(
-            _plain(value), middle, ha="center", va="center", color="black", path_effects=halo
-        )
+        ax.annotate(_plain(name), middle, color="black", path_effects=halo, **centred)
     ax.set_axis_off()
     return ax
 
@@ -114,7 +75,7 @@ def plot_samples(
 def plot_cluster_sizes(
     labels: ArrayLike, ax: Any = None, *, confidence: ArrayLike | None = None
 ) -> Any:
-    """How many samples each cluster has, and their mean confidence where it is given.
+    """Number of samples per cluster, with their mean confidence if it is given.
 
     Examples
     --------
@@ -124,28 +85,24 @@ def plot_cluster_sizes(
     ['2', '1', '3']
     """
     ax = _axes(ax)
-    named, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
-    places = np.arange(len(named))
-    bars = ax.barh(places, sizes, color=_colors(len(named)))
-    if len(named) <= _NUMBERED_BARS:
-        texts = [f"{size:,}" for size in sizes]
-        if confidence is not None:
-            sums = np.bincount(codes, weights=np.asarray(confidence, dtype=np.float64))
-            means = sums / sizes
-            texts = [f"{text} ({mean:.2f})" for text, mean in zip(texts, means, strict=True)]
-        ax.bar_label(bars, texts, padding=4)
-        ax.margins(x=0.3)  # room for them
-        ax.set(yticks=places, yticklabels=[_plain(name) for name in named])
-    note = "" if confidence is None else " (mean confidence)"
+    names, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    bars = ax.barh(np.arange(len(names)), sizes, color=_colors(len(names)))
+    texts, note = [f"{size:,}" for size in sizes], ""
+    if confidence is not None:
+        means = np.bincount(codes, weights=np.asarray(confidence, dtype=np.float64)) / sizes
+        texts = [f"{text} ({mean:.2f})" for text, mean in zip(texts, means, strict=True)]
+        note = " (mean confidence)"
+    if len(names) <= _MAX_LABELLED:
+        _label_bars(ax, bars, names, texts, margin=0.3)
     ax.set(xlabel=f"samples{note}", ylabel="cluster")
     ax.invert_yaxis()
     return ax
 
 
 def plot_convergence(models: Mapping[str, Any], ax: Any = None, against: str = "round") -> Any:
-    """Objective without penalties against rounds or seconds, a line for each named model.
+    """Objective without penalties against rounds or seconds, one line per named model.
 
-    The start is left out: its view weights are not learned yet, so it is on another scale.
+    Round 0 is left out: its view weights are not learned yet, so its objective is on another scale.
     """
     ax = _axes(ax)
     for name, model in models.items():
@@ -160,7 +117,7 @@ def plot_convergence(models: Mapping[str, Any], ax: Any = None, against: str = "
 
 
 def plot_view_weights(models: Mapping[str, Any], ax: Any = None) -> Any:
-    """Each view's share of the view weights, a bar for each named model."""
+    """View weights as shares of their sum, one bar per view and named model."""
     ax = _axes(ax)
     names = next(iter(models.values())).view_names_
     height = 0.8 / len(models)
@@ -175,18 +132,7 @@ def plot_view_weights(models: Mapping[str, Any], ax: Any = None) -> Any:
 
 
 def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: Any = None) -> Any:
-    """Each view's share of the view weights, round by round, from the equal shares of the start.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from manyview import AngularCIGMVC, datasets
-    >>> data = datasets.make_conflict_views(60, 3, random_state=0)
-    >>> model = AngularCIGMVC(3, random_state=0).fit(data.views)
-    >>> ax = plot_weight_history(model.history_, model.view_names_, Figure().add_subplot())
-    >>> len(ax.lines)
-    3
-    """
+    """View weights as shares of their sum, round by round; they start equal."""
     ax = _axes(ax)
     weights = np.array([entry.view_weights for entry in history])
     shares = weights / weights.sum(axis=1, keepdims=True)
@@ -207,59 +153,42 @@ def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: A
 
 
 def plot_graph(
-    graph: Any, labels: IntArray, ax: Any = None, n_cells: int = 300, *, cmap: Any = "Blues"
+    graph: Any, labels: IntArray, ax: Any = None, n_bins: int = 300, *, cmap: Any = "Blues"
 ) -> Any:
-    """A graph's weights as an image, samples ordered by cluster.
+    """The weights of a graph as an image, with samples ordered by cluster.
 
-    A good clustering shows blocks on the diagonal. More samples than cells are binned together, and
-    darkness is the cube root of a cell's mean weight, so that faint links stay visible.
+    A good clustering shows blocks on the diagonal. Both axes have at most `n_bins` bins of samples.
+    Darkness is the cube root of a bin's total weight, so that small weights stay visible.
     """
     ax = _axes(ax)
     n = len(labels)
-    rank = np.empty(n, dtype=np.intp)
-    rank[np.argsort(labels, kind="stable")] = np.arange(n)
-    cells = min(n, n_cells)
+    bins, n_bins = _bins(np.argsort(labels, kind="stable"), n_bins)
     entries = coo_array(graph)
-    row, col = (rank[index] * cells // n for index in entries.coords)
-    image = coo_array((entries.data, (row, col)), shape=(cells, cells)).toarray()
+    row, col = (bins[index] for index in entries.coords)
+    image = coo_array((entries.data, (row, col)), shape=(n_bins, n_bins)).toarray()
     ax.imshow(np.cbrt(image), cmap=cmap, extent=(0, n, n, 0), interpolation="nearest")
     ends = np.cumsum(np.bincount(labels))
-    edges = ends[: -1 if len(ends) <= _NUMBERED_BARS else 0]
-    ax.set(xticks=edges, yticks=edges, xticklabels=[], yticklabels=[])
+    ticks = ends[: -1 if len(ends) <= _MAX_LABELLED else 0]
+    ax.set(xticks=ticks, yticks=ticks, xticklabels=[], yticklabels=[])
     return ax
 
 
-def plot_disagreement(model: Any, ax: Any = None, n_cells: int = 600) -> Any:
-    """The disagreement of every sample with every view: a row a view, a column a sample.
+def plot_disagreement(model: Any, ax: Any = None, n_bins: int = 600) -> Any:
+    """Disagreement as an image: one row per view, samples in columns.
 
     Samples are ordered by cluster and, within it, by their highest disagreement, so a cluster that
-    one view sees differently shows as a bright stretch of that row. More samples than cells are
-    binned together by their mean; grey is where a view says nothing.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from manyview import AngularCIGMVC, datasets
-    >>> data = datasets.make_conflict_views(60, 3, random_state=0)
-    >>> model = AngularCIGMVC(3, random_state=0).fit(data.views)
-    >>> ax = plot_disagreement(model, Figure().add_subplot())
-    >>> ax.images[0].get_array().shape
-    (3, 60)
+    one view contradicts shows as a bright part of that view's row. With more samples than `n_bins`,
+    a column is the mean of several. Grey: the view has no edges for the sample.
     """
     ax = _axes(ax)
     values, labels = np.asarray(model.sample_disagreement_), np.asarray(model.labels_)
     n, n_views = values.shape
     known = np.isfinite(values)
     filled = np.where(known, values, 0.0)
-    order = np.lexsort((filled.max(axis=1), labels))
-    cells = min(n, n_cells)
-    cell = np.empty(n, dtype=np.intp)
-    cell[order] = np.arange(n) * cells // n
-    image = np.full((n_views, cells), np.nan)
-    for row, column, there in zip(image, filled.T, known.T, strict=True):
-        counts = np.bincount(cell[there], minlength=cells)
-        sums = np.bincount(cell, weights=column, minlength=cells)
-        np.divide(sums, counts, out=row, where=counts > 0)
+    bins, n_bins = _bins(np.lexsort((filled.max(axis=1), labels)), n_bins)
+    in_bin = coo_array((np.ones(n), (bins, np.arange(n))), shape=(n_bins, n))
+    with np.errstate(invalid="ignore"):
+        image = ((in_bin @ filled) / (in_bin @ known.astype(float))).T
     drawn = ax.imshow(
         np.ma.masked_invalid(image),
         cmap=mpl.colormaps["magma"].with_extremes(bad="0.6"),
@@ -272,11 +201,10 @@ def plot_disagreement(model: Any, ax: Any = None, n_cells: int = 600) -> Any:
     sizes = np.bincount(labels)
     ends = np.cumsum(sizes)
     ax.set(yticks=np.arange(n_views), yticklabels=map(_plain, model.view_names_), xlabel="cluster")
-    if len(sizes) <= _NUMBERED_BARS:
+    if len(sizes) <= _MAX_LABELLED:
         ax.vlines(ends[:-1], -0.5, n_views - 0.5, color="white", linewidth=0.8)
-        wide = sizes >= 0.02 * n  # numbers of narrower ones would run into each other
-        middles = ends - sizes / 2
-        ax.set(xticks=middles[wide], xticklabels=np.flatnonzero(wide).tolist())
+        wide = sizes >= 0.02 * n  # the numbers of narrower clusters would overlap
+        ax.set(xticks=(ends - sizes / 2)[wide], xticklabels=np.flatnonzero(wide).tolist())
     else:
         ax.set(xticks=[], xlabel=f"{len(sizes)} clusters")
     ax.tick_params(length=0)
@@ -285,12 +213,11 @@ def plot_disagreement(model: Any, ax: Any = None, n_cells: int = 600) -> Any:
 
 
 def plot_feature_effects(effects: Sequence[FeatureEffect], ax: Any = None) -> Any:
-    """The features that set one cluster apart, to the right where they are higher in it.
+    """The effects of features in one cluster; positive where the feature is higher in it.
 
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from manyview.report import FeatureEffect
     >>> effects = [FeatureEffect("height", 2.0, 9.5, 5.1), FeatureEffect("age", -0.7, 3.0, 4.0)]
     >>> ax = plot_feature_effects(effects, Figure().add_subplot())
     >>> [text.get_text() for text in ax.texts]
@@ -298,19 +225,34 @@ def plot_feature_effects(effects: Sequence[FeatureEffect], ax: Any = None) -> An
     """
     ax = _axes(ax)
     sizes = [effect.effect for effect in effects]
-    places = np.arange(len(effects))
-    bars = ax.barh(places, sizes, color=["C0" if size > 0 else "C1" for size in sizes])
-    ax.bar_label(bars, [f"{size:+.2f}" for size in sizes], padding=4)
+    colors = ["C0" if size > 0 else "C1" for size in sizes]
+    bars = ax.barh(np.arange(len(effects)), sizes, color=colors)
+    names = [effect.feature for effect in effects]
+    _label_bars(ax, bars, names, [f"{size:+.2f}" for size in sizes], margin=0.2)
     ax.axvline(0, color="0.5", linewidth=0.8)
-    ax.set(yticks=places, yticklabels=[_plain(effect.feature) for effect in effects])
-    ax.set(xlabel="difference to the other clusters, in standard deviations")
-    ax.margins(x=0.2)  # room for the numbers
+    ax.set(xlabel="difference from the other samples, in standard deviations")
     ax.invert_yaxis()
     return ax
 
 
 def _axes(ax: Any) -> Any:
     return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def _label_bars(ax: Any, bars: Any, names: Any, texts: list[str], margin: float) -> None:
+    """Name bars on the left, and write texts at their ends."""
+    ax.bar_label(bars, texts, padding=4)
+    ax.margins(x=margin)
+    ax.set(yticks=np.arange(len(texts)), yticklabels=[_plain(name) for name in names])
+
+
+def _bins(order: IntArray, most: int) -> tuple[IntArray, int]:
+    """The bin of each sample, and their number, where samples in `order` fill bins evenly."""
+    n = len(order)
+    n_bins = min(n, most)
+    bins = np.empty(n, dtype=np.intp)
+    bins[order] = np.arange(n) * n_bins // n
+    return bins, n_bins
 
 
 def _colors(count: int) -> FloatArray:
@@ -320,8 +262,8 @@ def _colors(count: int) -> FloatArray:
 
 
 def _plain(name: Any) -> str:
-    """A name as it is: no formula where it has dollar signs, and not longer than has room."""
+    """A name without formulas (`$`) and line breaks, cut to `_MAX_NAME_LENGTH` characters."""
     text = " ".join(str(name).split())
-    if len(text) > _LONGEST_NAME:
-        text = text[: _LONGEST_NAME - 1] + "…"
+    if len(text) > _MAX_NAME_LENGTH:
+        text = text[: _MAX_NAME_LENGTH - 1] + "…"
     return text.replace("$", r"\$")

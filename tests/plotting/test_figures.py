@@ -1,12 +1,13 @@
+"""Figures of fitted models."""
+
 from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from manyview import CIGMVC, GBS, datasets, plotting
-from manyview.report import FeatureEffect
+from manyview.plotting import FeatureEffect
 
 mpl.use("Agg")
 
@@ -38,17 +39,17 @@ def test_view_weights_are_shares(models, ax):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["view0", "view1", "view2"]
 
 
-@pytest.mark.parametrize("cells", [300, 30])
-def test_graph_is_drawn_in_blocks(models, ax, cells):
+@pytest.mark.parametrize("bins", [300, 30])
+def test_graph_is_drawn_in_blocks(models, ax, bins):
     model = models["CI-GMVC"]
-    plotting.plot_graph(model.unified_graph_, model.labels_, ax, n_cells=cells)
+    plotting.plot_graph(model.unified_graph_, model.labels_, ax, n_bins=bins)
     image = np.asarray(ax.images[0].get_array()) ** 3
-    assert image.shape == (min(cells, 120),) * 2
+    assert image.shape == (min(bins, 120),) * 2
     assert image.sum() == pytest.approx(120)
     ordered = np.sort(model.labels_)
-    of_cell = ordered[(np.arange(120) * len(image) // 120).searchsorted(np.arange(len(image)))]
-    # with 30 cells, the few that two clusters share may hold weight off the blocks
-    assert image[of_cell[:, None] != of_cell].sum() <= (0 if cells == 300 else 12)
+    of_bin = ordered[(np.arange(120) * len(image) // 120).searchsorted(np.arange(len(image)))]
+    # with 30 bins, the few that two clusters share may hold weight off the blocks
+    assert image[of_bin[:, None] != of_bin].sum() <= (0 if bins == 300 else 12)
 
 
 def test_samples_are_mapped_and_coloured(models, ax):
@@ -72,26 +73,6 @@ def test_many_clusters_get_different_colours(ax):
     labels = np.arange(40)
     plotting.plot_samples(np.random.default_rng(0).random((40, 2)), labels, ax)
     assert len(np.unique(ax.collections[0].get_facecolors(), axis=0)) == 40
-
-
-def test_map_of_some_is_as_large_as_asked_for(models):
-    model = models["CI-GMVC"]
-    shown = np.arange(0, 120, 3)
-    coordinates = plotting.map_graphs(model.view_graphs_, 3, shown)
-    assert coordinates.shape == (40, 2)
-    labels = model.labels_[shown]
-    distances = np.linalg.norm(coordinates[:, None] - coordinates, axis=2)
-    np.fill_diagonal(distances, np.inf)
-    assert np.mean(labels[distances.argmin(axis=1)] == labels) > 0.8
-
-
-@pytest.mark.parametrize("sizes", [[1], [2], [1, 2], [4, 1, 1], [7, 5, 1], [1] * 9, [3] * 90])
-def test_map_of_graphs_in_pieces(sizes):
-    pieces = np.repeat(np.arange(len(sizes)), sizes)
-    graph = csr_array((pieces[:, None] == pieces) * (1.0 - np.eye(len(pieces))))
-    coordinates = plotting.map_graphs([graph, graph], 2)
-    assert coordinates.shape == (len(pieces), 2)
-    assert np.isfinite(coordinates).all()
 
 
 def test_samples_can_be_coloured_by_a_value(models):
@@ -124,18 +105,18 @@ def test_many_cluster_sizes_have_no_numbers(ax):
     assert len(ax.texts) == 0
 
 
-@pytest.mark.parametrize("cells", [600, 7])
-def test_disagreement_is_ordered_and_binned(ax, cells):
+@pytest.mark.parametrize("bins", [600, 7])
+def test_disagreement_is_ordered_and_binned(ax, bins):
     labels = np.array([1, 0, 0, 1, 1, 0, 0, 0, 1, 0])
     values = np.column_stack([np.arange(10) / 10, np.full(10, np.nan)])
     model = SimpleNamespace(sample_disagreement_=values, labels_=labels, view_names_=["a", "$b$"])
-    plotting.plot_disagreement(model, ax, n_cells=cells)
+    plotting.plot_disagreement(model, ax, n_bins=bins)
     image = ax.images[0].get_array()
-    assert image.shape == (2, min(10, cells))
+    assert image.shape == (2, min(10, bins))
     assert image[1].mask.all()
     expected = np.concatenate([values[labels == 0, 0], values[labels == 1, 0]])
-    of_cell = np.arange(10) * len(image[0]) // 10
-    means = [expected[of_cell == cell].mean() for cell in range(len(image[0]))]
+    of_bin = np.arange(10) * len(image[0]) // 10
+    means = [expected[of_bin == b].mean() for b in range(len(image[0]))]
     np.testing.assert_allclose(image[0], means)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", r"\$b\$"]
 

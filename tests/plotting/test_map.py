@@ -1,0 +1,29 @@
+"""Coordinates of samples on a map."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from manyview import CIGMVC, datasets
+from manyview.plotting import map_graphs
+
+
+def test_map_of_some_samples():
+    data = datasets.make_conflict_views(120, 3, random_state=0)
+    model = CIGMVC(3).fit(data.views)
+    shown = np.arange(0, 120, 3)
+    coordinates = map_graphs(model.view_graphs_, 3, shown)
+    assert coordinates.shape == (40, 2)
+    labels = model.labels_[shown]
+    distances = np.linalg.norm(coordinates[:, None] - coordinates, axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert np.mean(labels[distances.argmin(axis=1)] == labels) > 0.8
+
+
+@pytest.mark.parametrize("sizes", [[1], [2], [1, 2], [4, 1, 1], [7, 5, 1], [1] * 9, [3] * 90])
+def test_map_of_graphs_of_several_components(sizes):
+    components = np.repeat(np.arange(len(sizes)), sizes)
+    graph = csr_array((components[:, None] == components) * (1.0 - np.eye(len(components))))
+    coordinates = map_graphs([graph, graph], 2)
+    assert coordinates.shape == (len(components), 2)
+    assert np.isfinite(coordinates).all()
