@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
-# The paper's data and goldens, for tests that are run elsewhere.
-SHARED := $(or $(MANYVIEW_SHARED),$(abspath ../shared))
 
 .PHONY: demo test test-slow test-oldest test-wheel dist fuzz audit lint types bench bench-dask \
 	bench-memory bench-scale bench-peers bench-practice bench-readers robustness reproduce clean
@@ -60,7 +58,7 @@ test-wheel: dist $(VENV)/.installed-dev
 	tar -xzf dist/*.tar.gz -C $(OUTSIDE) --strip-components=1
 	rm -r $(OUTSIDE)/src
 	cd $(OUTSIDE) && ../../.venv-core/bin/python tests/core_only.py
-	cd $(OUTSIDE) && MANYVIEW_SHARED=$(SHARED) ../../.venv-wheel/bin/python -m pytest --numprocesses 2 \
+	cd $(OUTSIDE) && ../../.venv-wheel/bin/python -m pytest --numprocesses 2 \
 		--dist loadfile --rootdir . --config-file pyproject.toml --pyargs tests manyview
 
 # Known vulnerabilities of what would be installed, and licences; needs a vulnerability service.
@@ -110,7 +108,7 @@ bench-readers: $(VENV)/.installed-dev
 robustness: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_quality
 
-# The paper's tables and figure again; data files are downloaded, or found by MANYVIEW_DATA.
+# The paper's tables and figure, from the files in data/; no network is needed.
 reproduce: $(VENV)/.installed-cli
 	$(BIN)/manyview reproduce
 

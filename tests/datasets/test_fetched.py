@@ -1,8 +1,10 @@
-"""Fetching the paper's data sets, without any network but this machine's own."""
+"""Fetching data sets; downloads come from a server on this machine."""
 
 import hashlib
+import re
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import numpy as np
@@ -14,6 +16,8 @@ from manyview import datasets
 from manyview.datasets import _fetched
 from tests.helpers.goldens import DATA
 
+PAPER = ("BBC", "NGs", "WebKB", "100leaves")
+
 
 def matlab_file(path, views, labels):
     cells = np.empty((1, len(views)), dtype=object)
@@ -21,6 +25,12 @@ def matlab_file(path, views, labels):
     for v, view in enumerate(views):
         cells[0, v], truth[0, v] = view, np.asarray(labels)[:, None]
     savemat(path, {"data": cells, "truelabel": truth})
+
+
+def expect(monkeypatch, name, content):
+    """From now on a file of this content is the one expected for a data set."""
+    source = replace(_fetched.SOURCES[name], sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setitem(_fetched.SOURCES, name, source)
 
 
 @pytest.fixture
@@ -34,9 +44,10 @@ def offline(monkeypatch):
     monkeypatch.setattr(pooch, "retrieve", refuse)
 
 
-def test_the_matlab_layout_is_turned_round(tmp_path, rng):
+def test_matrices_are_transposed_and_classes_numbered(tmp_path, monkeypatch, rng):
     dense, thin = rng.random((3, 7)), csc_array(rng.random((4, 7)) * (rng.random((4, 7)) < 0.4))
     matlab_file(tmp_path / "HW.mat", [dense, thin], [5, 5, 9, 2, 2, 9, 5])
+    expect(monkeypatch, "HW", (tmp_path / "HW.mat").read_bytes())
     data = datasets.fetch_hw(data_home=tmp_path)
     np.testing.assert_array_equal(data.views["view0"], dense.T)
     assert issparse(data.views["view1"])
@@ -45,15 +56,36 @@ def test_the_matlab_layout_is_turned_round(tmp_path, rng):
     assert data.target_names == ("class 2", "class 5", "class 9")
 
 
-def test_the_folder_may_come_from_the_environment(tmp_path, monkeypatch, rng):
-    matlab_file(tmp_path / "3sources.mat", [rng.random((2, 4))], [1, 1, 2, 2])
-    monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
-    assert datasets.data_folder() == tmp_path
-    assert datasets.fetch_3sources().n_samples == 4
-    assert datasets.data_folder("elsewhere").name == "elsewhere"
+def test_where_files_are_looked_for(folder, monkeypatch):
+    monkeypatch.delenv("MANYVIEW_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert datasets.data_folder() == Path("cache", "manyview")
+    (folder / "data").mkdir()
+    (folder / "data" / "100leaves.mat").touch()
+    assert datasets.data_folder() == Path("cache", "manyview")  # a folder of somebody else
+    (folder / "data" / "SHA256SUMS").touch()
+    assert datasets.data_folder() == folder / "data"
+    monkeypatch.setenv("MANYVIEW_DATA", "there")
+    assert datasets.data_folder() == Path("there")
+    assert datasets.data_folder("elsewhere") == Path("elsewhere")
 
 
-@pytest.mark.parametrize("name", ["BBC", "NGs", "WebKB", "100leaves"])
+@pytest.mark.parametrize("name", PAPER)
+def test_a_clone_has_the_papers_files(name, monkeypatch, offline):
+    monkeypatch.delenv("MANYVIEW_DATA", raising=False)
+    monkeypatch.chdir(DATA.parent)
+    assert datasets.fetch(name).n_samples == datasets.SOURCES[name].n_samples
+
+
+def test_checksums_are_those_of_the_folder():
+    lines = (DATA / "SHA256SUMS").read_text().splitlines()
+    listed = {file: sha256 for sha256, file in map(str.split, lines)}
+    assert listed == {f"{name}.mat": datasets.SOURCES[name].sha256 for name in PAPER}
+    assert len({source.sha256 for source in datasets.SOURCES.values()}) == 8
+    assert all(re.fullmatch("[0-9a-f]{64}", one.sha256) for one in datasets.SOURCES.values())
+
+
+@pytest.mark.parametrize("name", PAPER)
 def test_the_papers_files(paper_data, name):
     source = datasets.SOURCES[name]
     data = datasets.fetch(name.lower(), DATA)
@@ -75,14 +107,17 @@ def test_a_file_that_is_not_the_one_expected_is_refused(tmp_path, rng):
 @pytest.mark.parametrize(
     "content", [b"", b"not a MATLAB file" * 20, b"MATLAB 5.0 MAT-file" + bytes(200)]
 )
-def test_a_file_that_cannot_be_read(tmp_path, content):
+def test_a_damaged_file_is_not_even_read(tmp_path, monkeypatch, content):
     (tmp_path / "HW.mat").write_bytes(content)
-    with pytest.raises(OSError, match=r"HW\.mat is not a data set of this kind"):
+    monkeypatch.setattr(_fetched, "load_mat", None)
+    assert datasets.status(datasets.SOURCES["HW"], tmp_path) == "wrong file"
+    with pytest.raises(OSError, match=r"HW\.mat has the SHA-256"):
         datasets.fetch_hw(tmp_path)
 
 
-def test_a_file_without_the_expected_variables(tmp_path):
+def test_a_file_without_the_expected_variables(tmp_path, monkeypatch):
     savemat(tmp_path / "HW.mat", {"X": np.eye(3)})
+    expect(monkeypatch, "HW", (tmp_path / "HW.mat").read_bytes())
     with pytest.raises(OSError, match=r"HW\.mat is not a data set of this kind: 'data'"):
         datasets.fetch_hw(tmp_path)
 
@@ -95,11 +130,6 @@ def test_without_network_the_error_says_which_file_goes_where(tmp_path, offline)
         assert part in text
     assert "\n" not in text
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_without_known_checksum_is_not_downloaded(tmp_path):
-    with pytest.raises(OSError, match=r"its checksum is not known.*put HW2sources\.mat from"):
-        datasets.fetch_hw2sources(tmp_path)
 
 
 def test_download_asks_for_the_checksum(tmp_path, monkeypatch):
@@ -123,9 +153,10 @@ def served(monkeypatch):
     """A web server on this machine in place of the one that has the files; a test fills `body`."""
 
     class Answer(BaseHTTPRequestHandler):
-        status, body, missing = 200, b"", 0
+        status, body, missing, asked = 200, b"", 0, ""
 
         def do_GET(self):
+            type(self).asked = self.path
             self.send_response(self.status)
             self.send_header("Content-Length", str(len(self.body) + self.missing))
             self.end_headers()
@@ -135,8 +166,8 @@ def served(monkeypatch):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        here = f"http://127.0.0.1:{server.server_port}/NGs.mat"
-        monkeypatch.setattr(_fetched.Source, "url", property(lambda _: here))
+        here = f"http://127.0.0.1:{server.server_port}/datasets"
+        monkeypatch.setattr(_fetched, "_DOWNLOADS", here)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         thread = Thread(target=server.serve_forever)
         thread.start()
@@ -145,25 +176,22 @@ def served(monkeypatch):
         thread.join()
 
 
-def file_of_ngs(tmp_path, rng):
-    """The bytes of a small file in the right layout."""
+def small_file(tmp_path, rng):
+    """The bytes of a small file in the expected layout."""
     matlab_file(tmp_path / "small.mat", [rng.random((2, 4))], [1, 1, 2, 2])
     return (tmp_path / "small.mat").read_bytes()
 
 
-def expect(monkeypatch, content):
-    """From now on a file of this content is the one expected for NGs."""
-    source = replace(_fetched.SOURCES["NGs"], sha256=hashlib.sha256(content).hexdigest())
-    monkeypatch.setitem(_fetched.SOURCES, "NGs", source)
-
-
-def test_what_is_downloaded_is_kept(tmp_path, monkeypatch, rng, served):
-    served.body = file_of_ngs(tmp_path, rng)
-    expect(monkeypatch, served.body)
-    assert datasets.fetch_ngs(tmp_path / "new").n_samples == 4
-    assert (tmp_path / "new" / "NGs.mat").read_bytes() == served.body
+@pytest.mark.parametrize("name", datasets.SOURCES)
+def test_what_is_downloaded_is_kept(tmp_path, monkeypatch, rng, served, name):
+    served.body = small_file(tmp_path, rng)
+    expect(monkeypatch, name, served.body)
+    fetch = getattr(datasets, f"fetch_{name.lower()}")
+    assert fetch(tmp_path / "new").n_samples == 4
+    assert served.asked == f"/datasets/{name}.mat"
+    assert (tmp_path / "new" / f"{name}.mat").read_bytes() == served.body
     served.status = 500  # not asked again
-    assert datasets.fetch_ngs(tmp_path / "new").n_samples == 4
+    assert fetch(tmp_path / "new").n_samples == 4
 
 
 @pytest.mark.parametrize(
@@ -180,8 +208,8 @@ def test_what_is_downloaded_is_kept(tmp_path, monkeypatch, rng, served):
 def test_a_wrong_download_is_refused_and_not_kept(
     tmp_path, monkeypatch, rng, served, change, reason
 ):
-    served.body = file_of_ngs(tmp_path, rng)
-    expect(monkeypatch, served.body)
+    served.body = small_file(tmp_path, rng)
+    expect(monkeypatch, "NGs", served.body)
     change(served)
     folder = tmp_path / "new"
     with pytest.raises(OSError, match=rf"NGs.mat .*could not be downloaded .*{reason}"):

@@ -276,7 +276,7 @@ def test_datasets_are_listed(tmp_path):
     done = run("datasets", "--data-home", tmp_path)
     assert done.returncode == 0
     lines = {line.split("│")[1].strip(): line for line in done.stdout.splitlines() if "│" in line}
-    assert {"BBC", "NGs", "WebKB", "100leaves", "3sources", "BBCSport", "HW"} <= set(lines)
+    assert {"BBC", "NGs", "WebKB", "100leaves", "3Sources", "BBCSport", "HW"} <= set(lines)
     assert lines["BBC"].split("│")[2].strip() == "wrong file"
     assert lines["NGs"].split("│")[2].strip() == "no"
 

@@ -1,4 +1,4 @@
-"""Data in several views: built in, generated from a seed, or fetched."""
+"""Data in several views: built in, generated from a seed, or read from data files."""
 
 from manyview.datasets._builtin import load_breast_cancer_views, load_digits_views
 from manyview.datasets._fetched import (

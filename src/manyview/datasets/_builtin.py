@@ -1,4 +1,4 @@
-"""Data that scikit-learn ships, cut or turned into views. No network is needed."""
+"""Views made from data sets that scikit-learn ships."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from manyview.datasets._record import MultiViewData
 def load_digits_views() -> MultiViewData:
     """Handwritten digits (1797 images of 8 x 8 pixels, 10 classes) in three views.
 
-    "pixels" is the image itself, "fourier" the magnitudes of its Fourier transform, which do not
-    change when the digit moves, and "gradients" histograms of edge directions in nine overlapping
-    windows.
+    "pixels" is the image, "fourier" the magnitudes of its Fourier transform, which do not change
+    when the digit is shifted, "gradients" histograms of edge directions in nine windows.
     """
     digits = load_digits()
     images = digits.images
@@ -35,9 +34,9 @@ def load_digits_views() -> MultiViewData:
 def load_breast_cancer_views() -> MultiViewData:
     """Breast cancer, Wisconsin (569 samples, 2 classes) in its three natural views.
 
-    Ten measures of a cell image's nuclei, each as the mean over nuclei ("mean"), its standard error
-    ("error") and the mean of the three largest ("worst"). Each measure is standardised over the
-    samples: as they come, areas in the thousands stand beside fractions.
+    Ten measures of the nuclei in an image of cells: their mean over the nuclei ("mean"), its
+    standard error ("error"), and the mean of the three largest values ("worst"). Each feature is
+    standardised, because areas in the thousands stand beside fractions.
     """
     cancer = load_breast_cancer()
     data = (cancer.data - cancer.data.mean(axis=0)) / cancer.data.std(axis=0)

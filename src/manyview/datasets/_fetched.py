@@ -1,4 +1,4 @@
-"""The paper's data sets: downloaded once, checked, or taken from a folder that has them."""
+"""Data sets of the CI-GMVC repository: read from a folder, or downloaded; checked by SHA-256."""
 
 from __future__ import annotations
 
@@ -10,30 +10,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.io.matlab import MatReadError
 from scipy.sparse import csr_array, issparse
 
 from manyview._typing import Matrix
 from manyview.datasets._record import MultiViewData
 from manyview.inputs import load_mat
 
-_CI_GMVC = "hiroyuki-kasai/CI-GMVC", "datasets"
-_GBS = "cswanghao/gbs", "Dataset"
+PathLike = str | os.PathLike[str]
+
+REPOSITORY = "https://github.com/hiroyuki-kasai/CI-GMVC"
+_DOWNLOADS = "https://raw.githubusercontent.com/hiroyuki-kasai/CI-GMVC/HEAD/datasets"
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set comes from, and what is known of it before it is read.
-
-    A file whose checksum is not known is read from disk, but never downloaded.
-    """
+    """A file in the folder `datasets` of the CI-GMVC repository; sizes are given where known."""
 
     name: str
-    repository: str
-    folder: str
     description: str
-    sha256: str | None = None
-    n_bytes: int | None = None
+    n_bytes: int
+    sha256: str
     n_samples: int | None = None
     n_clusters: int | None = None
     widths: tuple[int, ...] = ()
@@ -43,74 +39,85 @@ class Source:
         return f"{self.name}.mat"
 
     @property
-    def page(self) -> str:
-        return f"https://github.com/{self.repository}"
-
-    @property
     def url(self) -> str:
-        return f"https://raw.githubusercontent.com/{self.repository}/HEAD/{self.folder}/{self.file}"
+        return f"{_DOWNLOADS}/{self.file}"
 
 
 SOURCES = {
     source.name: source
     for source in [
         Source(
-            "BBC", *_CI_GMVC, "news articles from the BBC, each cut into four parts",
+            "BBC", "news articles from the BBC, each cut into four parts", 317_989,
             "330742c260a0d167db08e0ef593bb80ad4876f36a1d3069c516223c596b8a40f",
-            317_989, 685, 5, (4659, 4633, 4665, 4684),
+            685, 5, (4659, 4633, 4665, 4684),
         ),
         Source(
-            "NGs", *_CI_GMVC, "newsgroup documents in three representations",
+            "NGs", "newsgroup documents in three representations", 100_156,
             "9af539d5d9608bebe7d7ed97290571464f7dc51e7ab6a2c8d35d7eb13c3f7f0d",
-            100_156, 500, 5, (2000, 2000, 2000),
+            500, 5, (2000, 2000, 2000),
         ),
         Source(
-            "WebKB", *_CI_GMVC, "university web pages: their text, anchors and titles",
+            "WebKB", "university web pages: their text, anchors and titles", 24_743,
             "dda84f719e55a0010635df20c009e899f5dd1893682060762efeecb91cfeb36a",
-            24_743, 203, 4, (1703, 230, 230),
+            203, 4, (1703, 230, 230),
         ),
         Source(
-            "100leaves", *_CI_GMVC, "leaves of a hundred plant species: margin, shape, texture",
+            "100leaves", "leaves of a hundred plant species: margin, shape, texture", 1_078_353,
             "75dcd8873c074d4a61b05cb495c072712628fdc51f58db06512bc5bcf7831ef7",
-            1_078_353, 1600, 100, (64, 64, 64),
+            1600, 100, (64, 64, 64),
         ),
-        Source("3sources", *_GBS, "news stories as told by three sources"),
-        Source("BBCSport", *_GBS, "sports news from the BBC"),
-        Source("HW", *_GBS, "handwritten digits in six descriptions"),
-        Source("HW2sources", *_GBS, "handwritten digits from two sources"),
+        Source(
+            "3Sources", "news stories from three sources", 112_543,
+            "02954038b3f3cb0e443ce09cbde08e9cc378d254beae536287304de000e0bf02",
+        ),
+        Source(
+            "BBCSport", "sports news from the BBC", 155_310,
+            "73d5afadcc4d32f35ce85174af900a9ddb227e383ee163a192b4ee9f6c3d74fe",
+        ),
+        Source(
+            "HW", "handwritten digits in six descriptions", 3_582_556,
+            "84726719faa19555c4d998b3da6af706b19015ef952fbbb01d6e5260e079f242",
+        ),
+        Source(
+            "HW2sources", "handwritten digits from two sources", 607_573,
+            "06ec42c071b6ae965dbf0b3e88c0009a94ee3f2ee02c5372ec8c1848110b13ba",
+        ),
     ]
 }  # fmt: skip
 
 
-# What scipy raises on files that are cut short, of another kind, or of another layout.
-_UNREADABLE = (
-    MatReadError, OSError, KeyError, ValueError, TypeError, IndexError, NotImplementedError,
-)  # fmt: skip
+def data_folder(data_home: PathLike | None = None) -> Path:
+    """Folder of the data files: the first of these that applies.
 
-
-def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """`data_home`, else the environment variable MANYVIEW_DATA, else a cache of the user's."""
+    1. `data_home`, if given;
+    2. the environment variable MANYVIEW_DATA;
+    3. `data`, if the working folder is a clone of manyview;
+    4. `manyview` in the user's cache folder.
+    """
     given = data_home if data_home is not None else os.environ.get("MANYVIEW_DATA")
     if given:
         return Path(given).expanduser()
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "manyview"
+    clone = Path.cwd() / "data"
+    if all((clone / name).exists() for name in ("SHA256SUMS", "100leaves.mat")):
+        return clone
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "manyview"
 
 
-def fetch(name: str, data_home: str | os.PathLike[str] | None = None) -> MultiViewData:
-    """One of the paper's data sets, or of the four others that GBS was tried on.
+def fetch(name: str, data_home: PathLike | None = None) -> MultiViewData:
+    """One of the paper's data sets, or of the four others in the same repository.
 
     Parameters
     ----------
-    name : {"BBC", "NGs", "WebKB", "100leaves", "3sources", "BBCSport", "HW", "HW2sources"}
+    name : {"BBC", "NGs", "WebKB", "100leaves", "3Sources", "BBCSport", "HW", "HW2sources"}
+        In upper or lower case.
     data_home : path, optional
-        Folder that holds the file ``name.mat`` or is to hold it. By default the environment
-        variable MANYVIEW_DATA names it, else it is a cache folder of the user's.
+        Folder with the file ``name.mat``; if it is not there, it is downloaded to this folder.
+        For the default see `data_folder`.
 
     Raises
     ------
     OSError
-        Where the file is neither there nor can be downloaded, or is not the one expected.
+        If the file is missing and cannot be downloaded, or does not have the expected SHA-256.
     """
     known = {source.lower(): source for source in SOURCES}
     if str(name).lower() not in known:
@@ -119,17 +126,25 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None) -> MultiVi
     path = data_folder(data_home) / source.file
     if not path.exists():
         _download(source, path)
-    _verify(source, path)
+    if (found := _sha256(path)) != source.sha256:
+        raise OSError(f"{path} has the SHA-256 {found}; expected {source.sha256}")
     return _read(source, path)
 
 
+def status(source: Source, data_home: PathLike | None = None) -> str:
+    """Whether the file of a data set is present: "yes", "no", or "wrong file"."""
+    path = data_folder(data_home) / source.file
+    if not path.exists():
+        return "no"
+    return "yes" if _sha256(path) == source.sha256 else "wrong file"
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def _download(source: Source, path: Path) -> None:
-    advice = f"put {source.file} from {source.page} ({source.folder}) into {path.parent}"
-    if source.sha256 is None:
-        raise OSError(
-            f"{source.file} is not in {path.parent}, and its checksum is not known, so it is not "
-            f"downloaded; {advice}"
-        )
+    advice = f"put {source.file} from {REPOSITORY} (datasets) into {path.parent}"
     try:
         import pooch
     except ImportError as error:
@@ -137,7 +152,7 @@ def _download(source: Source, path: Path) -> None:
             f"{source.file} is not in {path.parent}, and downloads need pooch (pip install "
             f"'manyview[data]'); or {advice}"
         ) from error
-    pooch.get_logger().setLevel("ERROR")  # one error says all
+    pooch.get_logger().setLevel("ERROR")  # the error below has it all
     try:
         pooch.retrieve(source.url, f"sha256:{source.sha256}", path.name, path.parent)
     except (OSError, ValueError) as error:
@@ -148,41 +163,23 @@ def _download(source: Source, path: Path) -> None:
         ) from error
 
 
-def status(source: Source, data_home: str | os.PathLike[str] | None = None) -> str:
-    """Whether a data set's file is here: "yes", "no", or "wrong file"."""
-    path = data_folder(data_home) / source.file
-    if not path.exists():
-        return "no"
-    try:
-        fetch(source.name, data_home)
-    except OSError:
-        return "wrong file"
-    return "yes"
-
-
-def _verify(source: Source, path: Path) -> None:
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if source.sha256 is not None and found != source.sha256:
-        raise OSError(f"{path} has the SHA-256 {found}; expected {source.sha256}")
-
-
 def _read(source: Source, path: Path) -> MultiViewData:
-    """The MATLAB layout: cells of features x samples, and of labels."""
+    """`data` holds one matrix (features x samples) per view, `truelabel` the classes per view."""
     try:
         table = load_mat(path)
-        cells, labels = table["data"].ravel(), table["truelabel"].ravel()[0].ravel()
-        views = {f"view{v}": _samples_by_features(cell) for v, cell in enumerate(cells)}
-    except _UNREADABLE as error:
+        matrices = [_samples_by_features(cell) for cell in table["data"].ravel()]
+        labels = table["truelabel"].ravel()[0].ravel()
+    except (KeyError, IndexError, TypeError, ValueError, NotImplementedError) as error:
         raise OSError(f"{path} is not a data set of this kind: {error}") from error
-    names, target = np.unique(labels, return_inverse=True)
-    sizes = {len(labels), *(view.shape[0] for view in views.values())}
+    sizes = {len(labels), *(matrix.shape[0] for matrix in matrices)}
     if len(sizes) != 1:
         raise OSError(f"{path} has views and labels of different lengths: {sorted(sizes)}")
+    classes, target = np.unique(labels, return_inverse=True)
     return MultiViewData(
         name=source.name,
-        views=views,
+        views={f"view{v}": matrix for v, matrix in enumerate(matrices)},
         target=target.astype(np.intp),
-        target_names=tuple(f"class {name}" for name in names.tolist()),
+        target_names=tuple(f"class {name}" for name in classes.tolist()),
         description=source.description,
     )
 
@@ -194,7 +191,7 @@ def _samples_by_features(cell: Any) -> Matrix:
 
 
 def _fetcher(name: str) -> Callable[..., MultiViewData]:
-    def fetch_one(data_home: str | os.PathLike[str] | None = None) -> MultiViewData:
+    def fetch_one(data_home: PathLike | None = None) -> MultiViewData:
         return fetch(name, data_home)
 
     fetch_one.__name__ = fetch_one.__qualname__ = f"fetch_{name.lower()}"
@@ -206,7 +203,7 @@ fetch_bbc = _fetcher("BBC")
 fetch_ngs = _fetcher("NGs")
 fetch_webkb = _fetcher("WebKB")
 fetch_100leaves = _fetcher("100leaves")
-fetch_3sources = _fetcher("3sources")
+fetch_3sources = _fetcher("3Sources")
 fetch_bbcsport = _fetcher("BBCSport")
 fetch_hw = _fetcher("HW")
 fetch_hw2sources = _fetcher("HW2sources")

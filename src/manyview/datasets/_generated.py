@@ -1,4 +1,4 @@
-"""Seeded generators of data in several views."""
+"""Synthetic data in several views, generated from a seed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.datasets import make_moons
 
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.datasets._record import MultiViewData
 from manyview.runtime import check_integer, check_real
 
@@ -21,7 +21,7 @@ def make_blob_views(
     separation: float = 4.0,
     random_state: int | None = None,
 ) -> MultiViewData:
-    """Gaussian clusters with centres of their own in every view.
+    """Gaussian clusters with different centres in each view.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def make_blob_views(
     spread : float
         Standard deviation of the samples around their centre.
     separation : float
-        Typical distance between two centres, whatever the width of the view.
+        Typical distance between two centres, for any number of features.
     random_state : int, optional
     """
     _check(n_samples, n_clusters, widths)
@@ -52,13 +52,11 @@ def make_latent_views(
     noise: float = 0.1,
     random_state: int | None = None,
 ) -> MultiViewData:
-    """Overlapping clusters in many measurements of few hidden quantities.
+    """Overlapping clusters, measured by many features that depend on few latent coordinates.
 
-    Every view has `latent` hidden coordinates of its own, in which clusters are Gaussian around
-    centres on a sphere, spread out evenly. Some samples stray: a view may see them in any cluster,
-    and where two views do, nobody can tell where they belong. A random linear map turns hidden
-    coordinates into features, and noise is added: wide tables that are thin inside, as real ones
-    tend to be.
+    Each view has `latent` coordinates, in which clusters are Gaussian around centres on a sphere. A
+    random linear map turns them into features, and noise is added. Each view also puts some of the
+    samples into a random cluster.
 
     Parameters
     ----------
@@ -66,14 +64,14 @@ def make_latent_views(
     widths : sequence of int
         Number of features of each view.
     latent : int
-        Number of hidden coordinates of each view.
+        Number of latent coordinates of each view.
     separation : float
-        Typical distance between two centres; samples are about 1 from theirs along each coordinate.
+        Typical distance between two centres; clusters have a standard deviation of 1.
     stray : float
-        Share of the samples of each view that it sees in a cluster drawn at random; which of them
-        is in `conflicts` of the result.
+        Share of the samples that a view puts into a random cluster; `conflicts` of the result
+        has which of them changed cluster.
     noise : float
-        Standard deviation of the noise on each feature, whose own is about 1.
+        Standard deviation of the noise added to each feature, which has one of about 1 without.
     random_state : int, optional
     """
     _check(n_samples, n_clusters, widths)
@@ -86,7 +84,7 @@ def make_latent_views(
     views = []
     conflicts = np.zeros((n_samples, len(widths)), dtype=bool)
     for v, width in enumerate(widths):
-        centres = _spread_out(rng, n_clusters, latent) * separation / np.sqrt(2)
+        centres = _sphere_points(rng, n_clusters, latent) * separation / np.sqrt(2)
         anywhere = rng.integers(0, n_clusters, n_samples)
         seen = np.where(rng.random(n_samples) < stray, anywhere, target)
         conflicts[:, v] = seen != target
@@ -96,8 +94,8 @@ def make_latent_views(
     return _record("latent", views, target, n_clusters, conflicts)
 
 
-def _spread_out(rng: np.random.Generator, count: int, width: int) -> FloatArray:
-    """Points on the unit sphere, each the one of 64 random ones farthest from those before."""
+def _sphere_points(rng: np.random.Generator, count: int, width: int) -> FloatArray:
+    """Points far from each other on the unit sphere: each is the best of 64 random ones."""
     points = np.empty((count, width))
     for p in range(count):
         tries = rng.standard_normal((64, width))
@@ -118,14 +116,14 @@ def make_conflict_views(
     separation: float = 6.0,
     random_state: int | None = None,
 ) -> MultiViewData:
-    """Blobs in which one view puts some of the samples into another cluster.
+    """Blobs, but one view puts some of the samples into another cluster.
 
     Parameters
     ----------
     view : int
         The view that disagrees with the others.
     share : float
-        Share of the samples it disagrees on; which ones is in `conflicts` of the result.
+        Share of the samples it disagrees on; `conflicts` of the result has which.
 
     The other parameters are those of `make_blob_views`.
     """
@@ -154,15 +152,14 @@ def make_moon_views(
     noise: float = 0.05,
     random_state: int | None = None,
 ) -> MultiViewData:
-    """Two interleaved half circles, drawn anew and turned into `width` dimensions in every view."""
+    """Two interleaved half circles, rotated into `width` dimensions in each view, with noise."""
     check_integer("n_views", n_views, 1)
     _check(n_samples, 2, (width,))
     rng = np.random.default_rng(random_state)
-    _, moon = make_moons(n_samples, shuffle=False)
+    plane, moon = make_moons(n_samples, shuffle=False)
     order = rng.permutation(n_samples)
     views = []
     for _ in range(n_views):
-        plane, _ = make_moons(n_samples, shuffle=False)
         axes = np.linalg.qr(rng.standard_normal((max(width, 2), 2)))[0][:width]
         scatter = noise * rng.standard_normal((n_samples, width))
         views.append((plane @ axes.T + scatter)[order])
@@ -177,7 +174,7 @@ def _gaussian_views(
     spread: float,
     separation: float,
 ) -> list[FloatArray]:
-    """One matrix a view, its samples around the centres of the clusters they follow there."""
+    """One matrix per view; a sample is near the centre of the cluster it follows in that view."""
     views = []
     for cluster, width in zip(followed, widths, strict=True):
         # Two such centres are sqrt(2 width) apart on average.
@@ -200,7 +197,7 @@ def _record(
     views: list[FloatArray],
     target: IntArray,
     n_clusters: int,
-    conflicts: np.ndarray[tuple[int, int], np.dtype[np.bool_]] | None = None,
+    conflicts: BoolArray | None = None,
 ) -> MultiViewData:
     return MultiViewData(
         name=name,

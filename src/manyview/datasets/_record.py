@@ -1,3 +1,5 @@
+"""Record that all data sets are returned in."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -13,13 +15,13 @@ class MultiViewData:
     ----------
     name : str
     views : dict of str to array of shape (n_samples, n_features)
-        Can be given to `fit` as it is.
+        Input of `fit`.
     target : array of shape (n_samples,)
         Class of each sample, from 0.
     target_names : tuple of str
     description : str
     conflicts : array of shape (n_samples, n_views), or None
-        Where known: whether a sample's view follows another class than the sample does.
+        Where a view puts a sample into another class than its own; only in generated data.
     """
 
     name: str
