@@ -1,14 +1,12 @@
 """How good the labels are: what was tried for the angular variant, and what disturbs all methods.
 
 Writes the tables of docs/angular.md and the table and figures of docs/robustness.md. Run it with
-``make robustness``; about 15 minutes on 2 cores. The paper's data sets are found by MANYVIEW_DATA,
-or by MANYVIEW_SHARED or ../shared, and left out where they are not.
+``make robustness``; about 15 minutes on 2 cores.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -26,13 +24,8 @@ from manyview.methods import _fusion
 from manyview.metrics import clustering_accuracy
 
 DOCS = Path(__file__).parent.parent / "docs"
+DATA = DOCS.parent / "data"
 PAPER = ("BBC", "NGs", "WebKB", "100leaves")
-
-
-def paper_data(name):
-    shared = os.environ.get("MANYVIEW_SHARED", DOCS.parent.parent / "shared")
-    folder = os.environ.get("MANYVIEW_DATA", Path(shared) / "data")
-    return datasets.fetch(name, folder) if (Path(folder) / f"{name}.mat").exists() else None
 
 
 def uneven():
@@ -45,7 +38,7 @@ def uneven():
 
 def all_data():
     """Name -> views and target; samples shuffled, as they come in part sorted by class."""
-    found = {name: paper_data(name) for name in PAPER}
+    found = {name: datasets.fetch(name, DATA) for name in PAPER}
     found |= {
         "digits": datasets.load_digits_views(),
         "cancer": datasets.load_breast_cancer_views(),
@@ -53,7 +46,7 @@ def all_data():
         "latent": datasets.make_latent_views(2000, 8, separation=4.5, stray=0.25, random_state=0),
         "moons": datasets.make_moon_views(600, noise=0.12, random_state=0),
     }
-    pairs = {name: (data.views, data.target) for name, data in found.items() if data is not None}
+    pairs = {name: (data.views, data.target) for name, data in found.items()}
     pairs["uneven"] = uneven()
     shuffled = {}
     for name, (views, target) in pairs.items():
