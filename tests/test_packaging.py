@@ -79,6 +79,20 @@ def test_classifiers_name_the_oldest_python():
     assert sys.version_info >= tuple(int(part) for part in versions[0].split("."))
 
 
+def test_the_citation_is_of_this_version():
+    lines = (TOP / "CITATION.cff").read_text().splitlines()
+    assert f"version: {manyview.__version__}" in lines
+
+
+def test_data_goes_into_the_sdist_and_not_into_the_wheel():
+    """As declared; `make test-wheel` looks at what is built."""
+    targets = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["hatch"]["build"][
+        "targets"
+    ]
+    assert {"data", "tests"} <= set(targets["sdist"]["include"])
+    assert targets["wheel"] == {"packages": ["src/manyview"]}
+
+
 # The core, without extras
 
 
@@ -123,6 +137,7 @@ def test_the_wheel_has_the_package_and_nothing_else(built):
         if path.is_file() and "__pycache__" not in path.parts
     }
     found = set(contents(built[0]))
+    assert not [name for name in found if name.endswith((".mat", ".npz"))]
     info = {name for name in found if ".dist-info/" in name}
     assert found - info == expected
     for name in ("py.typed", "report/page.html.j2", "report/clusters.js", "report/base.css"):
@@ -145,6 +160,7 @@ def test_the_sdist_has_what_tests_need_and_nothing_that_is_ignored(built):
         cwd=TOP, capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
     assert set(names) == {*tracked, "PKG-INFO"}
+    assert {"data/BBC.mat", "data/LICENSE", "tests/data/golden/BBC_sig.npz"} <= set(names)
 
 
 # Nothing is executed that came from a file
