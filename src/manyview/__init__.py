@@ -6,40 +6,22 @@ Everything is imported on first use, so that ``import manyview`` costs next to n
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from manyview._version import __version__
+from manyview._version import __version__ as __version__
+from manyview.methods import REGISTRY
 
 if TYPE_CHECKING:
-    from manyview import datasets, metrics, plotting
-    from manyview.api import cluster, suggest_n_clusters
-    from manyview.methods import (
-        CIGMVC,
-        GBS,
-        MCGL,
-        MGL,
-        MSC,
-        AngularCIGMVC,
-        CoregSC,
-        SpectralAverage,
-        SpectralConcat,
-        SpectralView,
-    )
-    from manyview.predict import load_model, save_model
-    from manyview.result import ClusterResult
-    from manyview.runtime import memory_limit
+    from manyview import datasets as datasets
+    from manyview import metrics as metrics
+    from manyview import plotting as plotting
+    from manyview.api import cluster as cluster
+    from manyview.api import suggest_n_clusters as suggest_n_clusters
+    from manyview.methods import *  # noqa: F403 (the estimators of the registry)
+    from manyview.predict import load_model as load_model
+    from manyview.predict import save_model as save_model
+    from manyview.result import ClusterResult as ClusterResult
+    from manyview.runtime import memory_limit as memory_limit
 
-_METHODS = (
-    "CIGMVC",
-    "GBS",
-    "MCGL",
-    "MGL",
-    "MSC",
-    "AngularCIGMVC",
-    "CoregSC",
-    "SpectralAverage",
-    "SpectralConcat",
-    "SpectralView",
-)
-_ELSEWHERE = {
+_PACKAGES = {method.estimator: "methods" for method in REGISTRY} | {
     "ClusterResult": "result",
     "cluster": "api",
     "load_model": "predict",
@@ -49,39 +31,16 @@ _ELSEWHERE = {
 }
 _MODULES = ("datasets", "metrics", "plotting")
 
-__all__ = [
-    "CIGMVC",
-    "GBS",
-    "MCGL",
-    "MGL",
-    "MSC",
-    "AngularCIGMVC",
-    "ClusterResult",
-    "CoregSC",
-    "SpectralAverage",
-    "SpectralConcat",
-    "SpectralView",
-    "__version__",
-    "cluster",
-    "datasets",
-    "load_model",
-    "memory_limit",
-    "metrics",
-    "plotting",
-    "save_model",
-    "suggest_n_clusters",
-]
+__all__ = sorted(["__version__", *_PACKAGES, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _METHODS:
-        return getattr(import_module("manyview.methods"), name)
-    if name in _ELSEWHERE:
-        return getattr(import_module(f"manyview.{_ELSEWHERE[name]}"), name)
+    if name in _PACKAGES:
+        return getattr(import_module(f"manyview.{_PACKAGES[name]}"), name)
     if name in _MODULES:
         return import_module(f"manyview.{name}")
     raise AttributeError(f"module 'manyview' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__all__)

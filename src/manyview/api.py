@@ -7,33 +7,24 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from manyview.inputs import AlignedTables, aligned_tables
-from manyview.methods import CIGMVC, GBS, MCGL, MGL, AngularCIGMVC, GraphFusion, SpectralAverage
+from manyview.methods import BY_SHORT_NAME, DEFAULT, SpectralAverage
 from manyview.result import ClusterResult
-from manyview.runtime import check_choice, check_integer, require_extra
-from manyview.spectral import MAX_CLUSTERS, ClusterNumber, suggest_from_graphs
-
-#: Methods on graphs, by the names that `cluster` and the command line know them by.
-METHODS: dict[str, Any] = {
-    "angular": AngularCIGMVC,
-    "cigmvc": CIGMVC,
-    "gbs": GBS,
-    "average": SpectralAverage,
-    "mgl": MGL,
-    "mcgl": MCGL,
-}
+from manyview.runtime import check_choice, require_extra
+from manyview.spectral import MAX_CLUSTERS, ClusterNumber
 
 
 def cluster(
     data: Any,
     n_clusters: int | str = "auto",
     *,
-    method: str = "angular",
+    method: str = DEFAULT,
     views: Sequence[str] | None = None,
     present: Any = None,
     add_to_obs: str | None = None,
@@ -84,19 +75,19 @@ def cluster(
     >>> result.labels.shape
     (90,)
     """
-    check_choice("method", method, tuple(METHODS))
+    check_choice("method", method, tuple(BY_SHORT_NAME))
     if options.get("graph") == "precomputed":
         raise ValueError(
             "graph='precomputed'; expected features, or the estimator "
-            f"{METHODS[method].__name__}, which takes similarities"
+            f"{BY_SHORT_NAME[method].estimator}, which takes similarities"
         )
     if add_to_obs is not None and not hasattr(data, "obs_names"):
         raise ValueError(
             f"add_to_obs={add_to_obs!r} with {type(data).__name__}; expected MuData or AnnData"
         )
-    estimator = METHODS[method](n_clusters, random_state=random_state, **options)
+    estimator = BY_SHORT_NAME[method].make(n_clusters, random_state=random_state, **options)
     for name, value in (("checkpoint", checkpoint), ("client", client)):
-        if value is not None and not isinstance(estimator, GraphFusion):
+        if value is not None and name not in signature(estimator.fit).parameters:
             raise ValueError(
                 f"{name} with method={method!r}; expected one of 'angular', 'cigmvc', 'gbs'"
             )
@@ -108,7 +99,7 @@ def cluster(
         if client is None:
             estimator.fit(tables, **kept)
         else:
-            tables = _fit_on_cluster(estimator, data, views, present, client=client, **kept)
+            tables = _fit_on_dask(estimator, data, views, present, client=client, **kept)
     seconds = time.perf_counter() - started
     result = ClusterResult(tables, estimator, method, seconds, tuple(heard))
     if add_to_obs is not None:
@@ -116,11 +107,11 @@ def cluster(
     return result
 
 
-def _fit_on_cluster(
+def _fit_on_dask(
     estimator: Any, data: Any, views: Sequence[str] | None, present: Any, **given: Any
 ) -> AlignedTables:
-    """Fit; what the views are, of which features may be on the cluster alone."""
-    with require_extra("a fit on a cluster", "dask"):
+    """Fit, and return the tables; features may be on the workers alone."""
+    with require_extra("a fit on Dask", "dask"):
         from manyview.distributed import distributed_tables
     spread = distributed_tables(data, views)
     if spread is None:
@@ -132,8 +123,7 @@ def _fit_on_cluster(
         ids = tuple(map(str, range(n)))
         everywhere = np.ones((n, n_views), dtype=bool)
         tables = AlignedTables(ids, spread.views, everywhere, spread.features, has_ids=False)
-    # Rows of nothing but NaN are found where they are read.
-    found = estimator._present
+    found = estimator.present_  # rows of NaN only are found where they are read
     return tables if found is None else replace(tables, present=tables.present & found)
 
 
@@ -175,7 +165,8 @@ def suggest_n_clusters(
     Returns
     -------
     ClusterNumber
-        The number, with the eigenvalues it was read from: print it, or call `plot` or `table`.
+        The number, with the eigenvalues it was read from: print it, call `table`, or plot it
+        with `manyview.plotting.plot_cluster_number`.
 
     Examples
     --------
@@ -184,7 +175,6 @@ def suggest_n_clusters(
     >>> suggest_n_clusters(make_blob_views(300, 4, random_state=0).views).n_clusters
     4
     """
-    check_integer("max_clusters", max_clusters, 2)
     reader = SpectralAverage(
         2,
         n_neighbors=n_neighbors,
@@ -194,7 +184,4 @@ def suggest_n_clusters(
         views=views,
         random_state=random_state,
     )
-    with reader._running() as run:
-        separate = reader._separate_graphs(reader._read_views(X), run)
-        graphs = [separate.graphs[v] for v in separate.layout.views]
-        return suggest_from_graphs(graphs, run.rng, max_clusters)
+    return reader.suggest_n_clusters(X, max_clusters)

@@ -5,8 +5,8 @@ here says which worker does it to which rows. Reading, neighbours and graphs are
 Dask makes again when a worker is lost. The rounds hold state that it can't, so they begin again.
 """
 
-from manyview.distributed._fit import fit_spread
+from manyview.distributed._backend import DaskBackend
 from manyview.distributed._memory import DaskWorkersError
 from manyview.distributed._sources import distributed_tables, read_files
 
-__all__ = ["DaskWorkersError", "distributed_tables", "fit_spread", "read_files"]
+__all__ = ["DaskBackend", "DaskWorkersError", "distributed_tables", "read_files"]

@@ -1,253 +1,218 @@
-"""From views that are spread to their graphs on one pattern, in row blocks on the workers."""
+"""Distributed views -> one graph per view, in row blocks; as `manyview.graphs` on one machine."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from distributed import Future
 
 from manyview import _kernels
-from manyview._typing import IntArray
-from manyview.distributed import _memory as memory
-from manyview.distributed._bridges import spread_bridges
-from manyview.distributed._client import Session, even_bounds, pieces_of
-from manyview.distributed._knn import Share, exact_search, make_share
-from manyview.distributed._knn_cells import Routed, routed_search
-from manyview.distributed._laplacian import joined_pieces
+from manyview._typing import BoolArray, IntArray
+from manyview.distributed._bridges import distributed_bridges
+from manyview.distributed._client import DaskSession, even_bounds, row_blocks
+from manyview.distributed._knn import SampleRows, exact_search, sample_rows
+from manyview.distributed._knn_cells import CellSearch, cell_search
+from manyview.distributed._laplacian import connected_components
 from manyview.distributed._stack import BlockStack, make_stack
-from manyview.distributed._views import SpreadViews, read_spread
-from manyview.distributed._weights import rows_in_blocks, weighted
-from manyview.graphs import Bridges, FitSize, NeighborSearch, ViewSize, add_bridges, choose_search
+from manyview.distributed._views import DistributedViews
+from manyview.distributed._weights import graph_in_blocks, weighted_edges
+from manyview.graphs import (
+    Bridges,
+    GraphOptions,
+    NeighborSearch,
+    add_bridges,
+    check_distinct,
+    choose_search,
+    graphs_in_words,
+    warn_of_bridges,
+    warn_of_no_edges,
+)
 from manyview.inputs import CanonicalOrder, DenseRows, order_from_digests, row_digests
 from manyview.runtime import Run
 
 
 @dataclass(frozen=True)
-class SpreadGraphs:
-    """The graphs of the views in row blocks, in the order of the views.
+class DistributedGraphs:
+    """One graph per view in row blocks on the workers.
 
     Attributes
     ----------
-    graphs : a future of rows for every view and block
+    graphs : one future of rows per view and block, in the order of the views
+    samples : the normalised samples of each view, one future per block
     bounds : where blocks begin
-    numbers : the number, in the layout, of the sample in each row
+    numbers : the position, in canonical order, of the sample in each row
+    order : the canonical order
+    present : (n_samples, V) in the order of the input; None if all have all
+    what : what the graphs are, for messages
+    searches : how the neighbours were found
+    bridges : pairs of samples that had to be joined; usually none
     """
 
+    session: DaskSession
     graphs: list[list[Future]]
+    samples: list[list[Future]]
     bounds: IntArray
     numbers: IntArray
+    order: CanonicalOrder
+    present: BoolArray | None
+    what: str
+    searches: tuple[NeighborSearch, ...]
+    bridges: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
 
-
-class Preparation:
-    """What comes before the rounds of a fit.
-
-    Attributes
-    ----------
-    need : what each worker is estimated to need, in words
-    """
-
-    def __init__(self, estimator: Any, session: Session, run: Run) -> None:
-        self.estimator = estimator
-        self.session = session
-        self.run = run
-        self.need = "an unknown amount"
-
-    def _enter(self, stage: str) -> None:
-        self.session.stage = stage
-
-    def graphs_of(self, X: Any, present: Any) -> tuple[BlockStack, CanonicalOrder]:
-        """The graphs of the views on one pattern."""
-        run, session, estimator = self.run, self.session, self.estimator
-        with run.stage("reading"):
-            self._enter("reading")
-            views = read_spread(X, present, session)
-        estimator._check_samples(views)
-        estimator._begin(views.names)
-        estimator._views = estimator._checkpoint = None
-        estimator._present = views.present
-        estimator.n_features_in_ = sum(views.widths)
-        if hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-        run.log("%d samples in %d blocks", views.n_samples, len(views.bounds) - 1)
-        self.need = memory.check(session, self._size(views), type(estimator).__name__)
-        layout = order_from_digests(views.digests, views.present)
-        with run.stage("neighbors"):
-            self._enter("neighbors")
-            shares = self._shares(views, layout)
-            graphs = self._graphs(views, layout, shares)
-        with run.stage("fusion"):
-            self._enter("stack")
-            stack = self._stack(views, layout, graphs)
-        estimator._settle_n_clusters(lambda: stack, run)
-        bridges = self._bridges(views, layout, graphs, shares)
-        estimator.bridges_ = np.empty((0, 2), dtype=np.intp)
-        if bridges is not None:
-            estimator.bridges_ = layout.samples[bridges.pairs]
-            stack = self._stack(views, layout, self._bridged(views, layout, graphs, bridges))
-        return stack, layout
-
-    def _size(self, views: SpreadViews) -> FitSize:
-        sizes = [
-            ViewSize(int(views.has(v).sum()), width, views.stored[v])
-            for v, width in enumerate(views.widths)
-        ]
-        size: FitSize = self.estimator._size_of(views.n_samples, tuple(sizes))
-        return size
-
-    def _shares(self, views: SpreadViews, layout: CanonicalOrder) -> list[list[Future]]:
-        """The samples of every view, normalised."""
-        numbers = np.empty(views.n_samples, dtype=np.int64)
-        numbers[layout.samples] = np.arange(views.n_samples)
-        n_blocks = len(views.bounds) - 1
-        numbered = self.session.each("rows", np.asarray, pieces_of(numbers, views.bounds))
-        shares = []
-        for v, name in enumerate(views.names):
-            has: list[Any] = [None] * n_blocks
-            if views.present is not None:
-                has = pieces_of(views.present[:, v], views.bounds)
-            same = (name, self.estimator.normalize, views.largest[v])
-            shares.append(
-                self.session.each(
-                    "rows",
-                    make_share,
-                    views.blocks[v],
-                    numbered,
-                    has,
-                    *([value] * n_blocks for value in same),
-                )
-            )
-        return shares
-
-    def _graphs(
-        self, views: SpreadViews, layout: CanonicalOrder, shares: list[list[Future]]
-    ) -> SpreadGraphs:
-        """The graph of every view, rows where they belong."""
-        session, n = self.session, views.n_samples
-        bounds, places, numbers = even_bounds(n, len(views.bounds) - 1), None, np.arange(n)
-        edges: dict[int, list[Future]] = {}
-        searches: dict[int, NeighborSearch] = {}
-        for v in layout.views.tolist():
-            count = int(views.has(v).sum())
-            if count < 3:  # nobody to be nearer to than to another
-                self.estimator._warn_of_silence(views.names[v])
-                continue
-            found, searches[v], routed = self._search(views, v, count, shares[v])
-            if routed is not None and places is None and count == n:
-                # Samples that are near each other in this view go to the same worker for good.
-                places = session.submit("cells", _places, routed.order, n)
-                numbers = session.gather_rows(routed.order)
-                bounds = np.concatenate([[0], np.cumsum(routed.sizes)])
-            edges[v] = weighted(session, found, shares[v], self.estimator.graph, n)
-            n_edges = sum(session.gather(session.each("weights", _n_edges, edges[v])))
-            self.run.log("view '%s': a graph of %d edges, %s", views.names[v], n_edges, searches[v])
-            if n_edges == 0:
-                self.estimator._warn_of_silence(views.names[v])
-        self.estimator.neighbor_search_ = [searches[v] for v in sorted(searches)]
-        graphs = [
-            rows_in_blocks(session, edges.get(v, []), places, bounds)
-            for v in range(len(views.names))
-        ]
-        return SpreadGraphs(graphs, bounds, numbers)
-
-    def _search(
-        self, views: SpreadViews, v: int, count: int, shares: list[Future]
-    ) -> tuple[list[Future], NeighborSearch, Routed | None]:
-        started, estimator = time.perf_counter(), self.estimator
-        m = estimator._number_of_neighbors(count, views.names[v]) + 1
-        dense = views.stored[v] is None
-        method, reason = choose_search(count, dense, estimator.neighbor_search)
-        routed = None
-        if method == "approximate":
-            routed = routed_search(self.session, shares, count, m, self.run.seed)
-            if routed is None:
-                method, reason = "exact", "half of all cells would have to be searched"
-        found = exact_search(self.session, shares, m) if routed is None else routed.found
-        self.session.wait(found)
-        seconds = time.perf_counter() - started
-        if routed is None:
-            return found, NeighborSearch(method, reason, 1.0, 0, 0, seconds), None
-        how = NeighborSearch(
-            method, reason, routed.recall, routed.n_cells, routed.n_probed, seconds
-        )
-        return found, how, routed
-
-    def _stack(self, views: SpreadViews, layout: CanonicalOrder, graphs: SpreadGraphs) -> BlockStack:
-        order = layout.samples[graphs.numbers]
-        present = views.present
-        if present is not None:
-            present = present[order][:, layout.views]
-        placed = [graphs.graphs[v] for v in layout.views]
-        stack = make_stack(self.session, placed, graphs.bounds, order, present)
+    def stack(self) -> BlockStack:
+        """The graphs on one pattern, views in canonical order."""
+        self.session.stage = "stack"
+        order, views = self.order.samples[self.numbers], self.order.views
+        present = None if self.present is None else self.present[order][:, views]
+        ordered = [self.graphs[v] for v in views]
+        stack = make_stack(self.session, ordered, self.bounds, order, views, present)
         self.session.wait(stack.blocks)
         return stack
 
-    def _bridges(
-        self,
-        views: SpreadViews,
-        layout: CanonicalOrder,
-        graphs: SpreadGraphs,
-        shares: list[list[Future]],
-    ) -> Bridges | None:
-        """Pairs, by their numbers, that join the graphs where they fall into too many pieces."""
-        session, run, estimator = self.session, self.run, self.estimator
-        whole = session.each(
-            "components", _union, [list(own) for own in zip(*graphs.graphs, strict=True)]
-        )
-        found = joined_pieces(session, whole, graphs.bounds)
-        n_pieces = int(found.max()) + 1
-        if n_pieces <= estimator._C and n_pieces < views.n_samples:
-            return None
-        self._check_distinct(views, shares)
-        if n_pieces <= estimator._C:
-            return None
-        with run.stage("bridges"):
-            self._enter("bridges")
-            run.log("joining %d pieces", n_pieces)
-            pieces = np.empty_like(found)
-            pieces[graphs.numbers] = found
-            placed = [shares[v] for v in layout.views]
-            bridges = spread_bridges(session, placed, pieces, 8 * sum(views.widths))
-        estimator._warn_of_bridges(estimator._what(views.names), n_pieces)
-        return bridges
 
-    def _check_distinct(self, views: SpreadViews, shares: list[list[Future]]) -> None:
-        """Refuse more clusters than there are samples that differ."""
-        keys = np.zeros(views.n_samples, dtype=np.uint64)
-        for own in shares:
-            for numbers, digests in self.session.gather(
-                [self.session.submit("bridges", _digests, share) for share in own]
-            ):
-                keys[numbers] = _kernels.mixed(keys[numbers] + digests)
-        self.estimator._check_n_distinct(len(np.unique(keys)), views.n_samples)
-
-    def _bridged(
-        self, views: SpreadViews, layout: CanonicalOrder, graphs: SpreadGraphs, bridges: Bridges
-    ) -> SpreadGraphs:
-        rows = np.empty(views.n_samples, dtype=np.intp)
-        rows[graphs.numbers] = np.arange(views.n_samples)
-        n_blocks = len(graphs.bounds) - 1
-        joined = []
-        for v, own in enumerate(graphs.graphs):
-            mine = bridges
-            if views.present is not None:
-                mine = bridges.between(views.present[layout.samples, v])
-            placed = Bridges(rows[mine.pairs], mine.gaps)
-            joined.append(
-                self.session.each(
-                    "bridges", add_bridges, own, [placed] * n_blocks, graphs.bounds[:-1].tolist()
-                )
+def distributed_graphs(
+    views: DistributedViews, options: GraphOptions, session: DaskSession, run: Run
+) -> DistributedGraphs:
+    """The similarity graph of every view, not yet joined."""
+    order = order_from_digests(views.digests, views.present)
+    n = views.n_samples
+    bounds, positions, numbers = even_bounds(n, len(views.bounds) - 1), None, np.arange(n)
+    edges: dict[int, list[Future]] = {}
+    searches: dict[int, NeighborSearch] = {}
+    with run.stage("neighbors"):
+        session.stage = "neighbors"
+        samples = _normalised_samples(views, order, options.normalize, session)
+        for v in order.views.tolist():
+            name, count = views.names[v], int(views.present_in(v).sum())
+            if count < 3:  # no neighbour is nearer than another one
+                warn_of_no_edges(name)
+                continue
+            m = options.neighbors_for(count, name) + 1
+            dense = views.stored[v] is None
+            method, reason = choose_search(count, dense, options.search)
+            found, searches[v], cells = _search(
+                session, samples[v], count, m, method, reason, run.seed
             )
-        return SpreadGraphs(joined, graphs.bounds, graphs.numbers)
+            if cells is not None and positions is None and count == n:
+                # Samples that are close in this view stay on the same worker from here on.
+                positions = session.submit("cells", _positions, cells.order, n)
+                numbers = session.gather_rows(cells.order)
+                bounds = np.concatenate([[0], np.cumsum(cells.sizes)])
+            edges[v] = weighted_edges(session, found, samples[v], options.weighting, n)
+            n_edges = sum(session.gather(session.map_blocks("weights", _n_edges, edges[v])))
+            run.log("view '%s': a graph of %d edges, %s", name, n_edges, searches[v])
+            if n_edges == 0:
+                warn_of_no_edges(name)
+        graphs = [
+            graph_in_blocks(session, edges.get(v, []), positions, bounds)
+            for v in range(len(views.names))
+        ]
+    return DistributedGraphs(
+        session, graphs, samples, bounds, numbers, order, views.present,
+        graphs_in_words(views.names), tuple(searches[v] for v in sorted(searches)),
+    )  # fmt: skip
 
 
-def _places(order: list[IntArray], n: int) -> IntArray:
+def distributed_joined(
+    separate: DistributedGraphs, views: DistributedViews, n_clusters: int, run: Run
+) -> DistributedGraphs:
+    """The graphs with bridges between components, if their union has more than `n_clusters`."""
+    session, order, n = separate.session, separate.order, views.n_samples
+    union = session.map_blocks(
+        "components", _union, [list(own) for own in zip(*separate.graphs, strict=True)]
+    )
+    found = connected_components(session, union, separate.bounds)
+    n_components = int(found.max()) + 1
+    if n_components <= n_clusters and n_components < n:
+        return separate
+    check_distinct(_count_distinct(separate), n, n_clusters)
+    if n_components <= n_clusters:
+        return separate
+    with run.stage("bridges"):
+        session.stage = "bridges"
+        run.log("joining %d components", n_components)
+        components = np.empty_like(found)
+        components[separate.numbers] = found
+        ordered = [separate.samples[v] for v in order.views]
+        bridges = distributed_bridges(session, ordered, components, 8 * sum(views.widths))
+    warn_of_bridges(separate.what, n_components, n_clusters)
+    rows = np.empty(n, dtype=np.intp)
+    rows[separate.numbers] = np.arange(n)
+    n_blocks = len(separate.bounds) - 1
+    joined = []
+    for v, graph in enumerate(separate.graphs):
+        own = bridges
+        if views.present is not None:
+            own = bridges.between(views.present[order.samples, v])
+        by_row = Bridges(rows[own.pairs], own.gaps)
+        starts = separate.bounds[:-1].tolist()
+        joined.append(
+            session.map_blocks("bridges", add_bridges, graph, [by_row] * n_blocks, starts)
+        )
+    return replace(separate, graphs=joined, bridges=order.samples[bridges.pairs])
+
+
+def _normalised_samples(
+    views: DistributedViews, order: CanonicalOrder, normalize: str | None, session: DaskSession
+) -> list[list[Future]]:
+    """`SampleRows` of every view and block."""
+    numbers = np.empty(views.n_samples, dtype=np.int64)
+    numbers[order.samples] = np.arange(views.n_samples)
+    n_blocks = len(views.bounds) - 1
+    numbered = session.map_blocks("rows", np.asarray, row_blocks(numbers, views.bounds))
+    found = []
+    for v, name in enumerate(views.names):
+        present: list[Any] = [None] * n_blocks
+        if views.present is not None:
+            present = row_blocks(views.present[:, v], views.bounds)
+        same = ([value] * n_blocks for value in (name, normalize, views.largest[v]))
+        found.append(
+            session.map_blocks("rows", sample_rows, views.blocks[v], numbered, present, *same)
+        )
+    return found
+
+
+def _search(
+    session: DaskSession,
+    samples: list[Future],
+    count: int,
+    m: int,
+    method: str,
+    reason: str,
+    seed: int,
+) -> tuple[list[Future], NeighborSearch, CellSearch | None]:
+    """The m nearest neighbours of every sample, how they were found, and the cells if there are."""
+    started = time.perf_counter()
+    cells = None
+    if method == "approximate":
+        cells = cell_search(session, samples, count, m, seed)
+        if cells is None:
+            method, reason = "exact", "half of all cells would have to be searched"
+    found = exact_search(session, samples, m) if cells is None else cells.found
+    session.wait(found)
+    quality = (1.0, 0, 0) if cells is None else (cells.recall, cells.n_cells, cells.n_probed)
+    how = NeighborSearch(method, reason, *quality, time.perf_counter() - started)
+    return found, how, cells
+
+
+def _count_distinct(graphs: DistributedGraphs) -> int:
+    """How many samples differ in some view."""
+    session, keys = graphs.session, np.zeros(len(graphs.numbers), dtype=np.uint64)
+    for view in graphs.samples:
+        tasks = [session.submit("bridges", _digests, block) for block in view]
+        for numbers, digests in session.gather(tasks):
+            keys[numbers] = _kernels.hash_numbers(keys[numbers] + digests)
+    return len(np.unique(keys))
+
+
+def _positions(order: list[IntArray], n: int) -> IntArray:
     """The row of every number."""
-    places: IntArray = np.empty(n, dtype=np.int32 if n < 2**31 else np.int64)
-    places[np.concatenate(order)] = np.arange(n)
-    return places
+    positions: IntArray = np.empty(n, dtype=np.int32 if n < 2**31 else np.int64)
+    positions[np.concatenate(order)] = np.arange(n)
+    return positions
 
 
 def _n_edges(edges: Any) -> int:
@@ -258,10 +223,10 @@ def _union(graphs: list[Any]) -> Any:
     return sum(graphs[1:], graphs[0])
 
 
-def _digests(share: Share) -> tuple[IntArray, Any]:
-    """What tells normalised rows apart."""
+def _digests(share: SampleRows) -> tuple[IntArray, Any]:
+    """One number per normalised row, equal for equal rows."""
     rows = share.rows
     if isinstance(rows, DenseRows):
-        return share.numbers, row_digests(rows.data)
+        return share.samples, row_digests(rows.data)
     scaled = rows.matrix.multiply(rows.scale[:, None]).tocsr()
-    return share.numbers, row_digests(scaled) ^ row_digests(rows.shift[:, None])
+    return share.samples, row_digests(scaled) ^ row_digests(rows.shift[:, None])

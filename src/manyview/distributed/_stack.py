@@ -1,13 +1,13 @@
-"""The graphs of the views in row blocks, each on a worker, as the loop sees them.
+"""The graphs of the views in row blocks, one per Dask worker: a `Stack` on Dask.
 
-Values of edges stay where their rows are. What travels in a round are the embedding, to everybody;
-the values of the edges between blocks, each once; and a few numbers a sample, back.
+Values of edges stay with their rows. What travels in a round: the embedding, to all workers; the
+values of the edges between blocks, each once; and a few numbers per sample, back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,39 +16,52 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from manyview._typing import BoolArray, FloatArray, IntArray
-from manyview.distributed._client import Session, pieces_of
-from manyview.distributed._laplacian import BlockGraph, joined_pieces
-from manyview.graphs import RowBlock, SplitRule, aligned_weights, starts, united_pattern
+from manyview.distributed._client import DaskSession, row_blocks
+from manyview.distributed._laplacian import DistributedGraph, connected_components
+from manyview.graphs import (
+    EVERYWHERE,
+    PER_ROW,
+    RowBlock,
+    Step,
+    aligned_weights,
+    starts,
+    united_pattern,
+)
 from manyview.spectral import is_large
 
 
 @dataclass
-class SpreadValues:
-    """A graph on the pattern: a future of its values in every block, and of those that came in."""
+class BlockValues:
+    """Values of a graph on the pattern: one future per block, and of the incoming edges if they
+    have been exchanged."""
 
     values: list[Future]
-    arrived: list[Future] | None = None
+    incoming: list[Future] | None = None
 
 
 @dataclass(frozen=True)
 class BlockStack:
-    """The graphs of V views on one pattern, rows spread over the workers.
+    """The graphs of V views on one pattern, rows distributed over the workers.
 
     Attributes
     ----------
     bounds : where blocks begin
-    blocks : a future of a `RowBlock` for every block
-    routes : routes[b][c] is a future of the places, among the edges of block b, of those to c
+    blocks : one future of a `RowBlock` per block
+    routes : routes[b][c] is a future of the positions, among the edges of block b, of those to c
+    view_graphs : S_v
     order : the sample in each row
-    present : (n_samples, V) in the order of the rows; None where all have all
+    view_order : the view at each position
+    present : (n_samples, V) in the order of the rows; None if all have all
     """
 
-    session: Session
+    session: DaskSession
     bounds: IntArray
     blocks: list[Future]
     routes: list[list[Future]]
+    view_graphs: BlockValues
     n_views: int
     order: IntArray
+    view_order: IntArray
     present: BoolArray | None
 
     @property
@@ -56,7 +69,7 @@ class BlockStack:
         return int(self.bounds[-1])
 
     def is_lost(self) -> bool:
-        """Whether some block is neither there nor can be made again."""
+        """Whether Dask neither has some block nor can compute it again."""
         futures = [*self.blocks, *(route for routes in self.routes for route in routes)]
         return any(future.status in ("cancelled", "lost", "error") for future in futures)
 
@@ -65,135 +78,109 @@ class BlockStack:
         out[self.order] = rows
         return out
 
-    def parts(self) -> list[Future]:
-        return self._each("start", _weights)
+    def edges(self, step: Step, *graphs: BlockValues) -> BlockValues:
+        return BlockValues(self._apply(step, graphs))
 
-    def said(self) -> FloatArray:
-        return self._rows("labels", RowBlock.said)
+    def rows(self, step: Step, *graphs: BlockValues) -> NDArray[Any]:
+        return self.session.gather_rows(self._apply(step, graphs))
 
-    def apart(self, parts: list[Future]) -> FloatArray:
-        return self._rows("labels", RowBlock.apart, parts)
+    def total(self, step: Step, *graphs: BlockValues) -> Any:
+        return np.sum(self.session.gather(self._apply(step, graphs)), axis=0)
 
-    def speaks(self) -> BoolArray:
-        return self._rows("start", RowBlock.speaks)
-
-    def mean(self) -> SpreadValues:
-        return SpreadValues(self._each("start", RowBlock.mean))
-
-    def symmetric(self, values: SpreadValues, kind: type = np.float64) -> csr_array | BlockGraph:
-        arrived = self._arrived(values)
-        rows = self._each("symmetric", RowBlock.symmetric_rows, values.values, arrived, kind)
+    def symmetric(self, U: BlockValues, dtype: type = np.float64) -> csr_array | DistributedGraph:
+        rows = self.session.map_blocks(
+            "symmetric", RowBlock.symmetric_rows, self.blocks, U.values, self._incoming(U),
+            [dtype] * len(self.blocks),
+        )  # fmt: skip
         if is_large(self.n_samples):
-            return BlockGraph(self.session, self.bounds, rows)
-        # So few samples are solved here, by the solver for few.
+            return DistributedGraph(self.session, self.bounds, rows)
+        # Few samples: the eigenvectors are computed on the client.
         return csr_array(vstack(self.session.gather(rows), format="csr"))
 
-    def unify(
-        self,
-        parts: list[Future],
-        F: FloatArray,
-        shares: FloatArray,
-        pulls: float | FloatArray,
-        row_factors: float | FloatArray = 1.0,
-    ) -> SpreadValues:
-        everywhere = self.session.send_to_all(F)
-        unified = self._each(
-            "unify", _unify, parts, everywhere, shares, self._spread(pulls),
-            self._spread(row_factors),
-        )  # fmt: skip
-        return SpreadValues(unified)
+    def n_components(self, A: BlockValues) -> int:
+        union = self.session.map_blocks("components", _union, self.blocks, A.values)
+        return int(connected_components(self.session, union, self.bounds).max()) + 1
 
-    def split(self, U: SpreadValues, parts: list[Future], rule: SplitRule) -> list[Future]:
-        return self._each("split", _split, U.values, self._arrived(U), parts, rule)
+    def _apply(self, step: Step, graphs: Sequence[BlockValues]) -> list[Future]:
+        """Call a step on every block."""
+        sent: dict[str, list[Any]] = {}
+        for entry in fields(step):  # type: ignore[arg-type]  # every step is a dataclass
+            value = getattr(step, entry.name)
+            if entry.metadata == EVERYWHERE:
+                sent[entry.name] = [self.session.broadcast(value)] * len(self.blocks)
+            elif entry.metadata == PER_ROW and np.ndim(value) > 0:
+                own = row_blocks(np.asarray(value), self.bounds)
+                sent[entry.name] = self.session.scatter_blocks(own)
+        bare = replace(step, **dict.fromkeys(sent))  # type: ignore[type-var]
+        operands = [graph.values for graph in graphs]
+        if step.takes_incoming:
+            operands.insert(1, self._incoming(graphs[0]))
+        n_blocks = len(self.blocks)
+        arrays = [list(own) for own in zip(*sent.values(), strict=True)] or [[]] * n_blocks
+        same = ([bare] * n_blocks, [list(sent)] * n_blocks)
+        return self.session.map_blocks(step.name, _call, self.blocks, *same, arrays, *operands)
 
-    def row_misfits(self, U: SpreadValues, parts: list[Future]) -> FloatArray:
-        return self._rows("misfits", RowBlock.row_misfits, U.values, parts)
-
-    def starting_row_misfits(self, U: SpreadValues) -> FloatArray:
-        return self._rows("misfits", RowBlock.starting_misfits, U.values, self._arrived(U))
-
-    def inconsistency(self, parts: list[Future]) -> FloatArray:
-        found = self.session.gather(self._each("objective", RowBlock.inconsistency, parts))
-        return np.asarray(np.sum(found, axis=0))
-
-    def variation(self, U: SpreadValues, F: FloatArray) -> float:
-        everywhere = self.session.send_to_all(F)
-        found = self._each("objective", RowBlock.variation, U.values, everywhere)
-        return float(sum(self.session.gather(found)))
-
-    def n_pieces(self, parts: list[Future]) -> int:
-        strongest = self._each("components", _strongest, parts)
-        return int(joined_pieces(self.session, strongest, self.bounds).max()) + 1
-
-    def confidence(
-        self, labels: IntArray, view_weights: FloatArray, trust: FloatArray
-    ) -> FloatArray:
-        """The share of each sample's votes for its own cluster; samples in their own order."""
-        everywhere = [self.session.send_to_all(rows[self.order]) for rows in (labels, trust)]
-        rows = self._rows("labels", RowBlock.confidence, everywhere[0], view_weights, everywhere[1])
-        return self.by_sample(rows)
-
-    def _arrived(self, values: SpreadValues) -> list[Future]:
-        """The values of the edges that come in at every block, in the order of where from."""
-        if values.arrived is None:
+    def _incoming(self, values: BlockValues) -> list[Future]:
+        """The values of the incoming edges of every block, ordered by source block."""
+        if values.incoming is None:
             n_blocks = len(self.blocks)
             sent = [
                 [
-                    self.session.submit("edges", np.take, values.values[b], places, block=b)
-                    for places in self.routes[b]
+                    self.session.submit("edges", np.take, values.values[b], positions, block=b)
+                    for positions in self.routes[b]
                 ]
                 for b in range(n_blocks)
             ]
-            came = [[sent[b][c] for b in range(n_blocks)] for c in range(n_blocks)]
-            values.arrived = self.session.each("edges", np.concatenate, came)
-        return values.arrived
+            received = [[sent[b][c] for b in range(n_blocks)] for c in range(n_blocks)]
+            values.incoming = self.session.map_blocks("edges", np.concatenate, received)
+        return values.incoming
 
-    def _spread(self, numbers: float | FloatArray) -> Any:
-        """One number for all rows, or a list of what belongs to each block."""
-        if np.ndim(numbers) == 0:
-            return float(numbers)
-        return self.session.send(pieces_of(np.asarray(numbers, dtype=np.float64), self.bounds))
 
-    def _each(self, name: str, function: Any, *args: Any) -> list[Future]:
-        """A task for every block; lists have an argument for each, others are the same for all."""
-        n_blocks = len(self.blocks)
-        columns = [arg if isinstance(arg, list) else [arg] * n_blocks for arg in args]
-        return self.session.each(name, function, self.blocks, *columns)
-
-    def _rows(self, name: str, function: Any, *args: Any) -> NDArray[Any]:
-        return self.session.gather_rows(self._each(name, function, *args))
+def _call(
+    block: RowBlock, step: Any, names: list[str], arrays: list[Any], *values: FloatArray
+) -> Any:
+    """A step on one block, with the arrays that were sent apart from it."""
+    if step.overwrites:  # the operands of a task must stay unchanged
+        values = (*values[:-1], values[-1].copy(order="F"))
+    return replace(step, **dict(zip(names, arrays, strict=True)))(block, *values)
 
 
 def make_stack(
-    session: Session,
+    session: DaskSession,
     graphs: Sequence[Sequence[Future]],
     bounds: IntArray,
     order: IntArray,
+    view_order: IntArray,
     present: BoolArray | None,
 ) -> BlockStack:
-    """Put the rows of the views' graphs, a future for every view and block, on one pattern."""
+    """Put the rows of the views' graphs, one future per view and block, on one pattern."""
     n_blocks = len(bounds) - 1
     own = [list(views) for views in zip(*graphs, strict=True)]
-    halves = session.each("stack", _half, own, bounds[:-1].tolist())
+    patterns = session.map_blocks("stack", _pattern, own, bounds[:-1].tolist())
     routes = [
         [
-            session.submit("stack", _route, halves[b], int(bounds[c]), int(bounds[c + 1]), block=b)
+            session.submit(
+                "stack", _route, patterns[b], int(bounds[c]), int(bounds[c + 1]), block=b
+            )
             for c in range(n_blocks)
         ]
         for b in range(n_blocks)
     ]
-    going = [
-        [session.submit("stack", _going, halves[b], route, block=b) for route in routes[b]]
+    outgoing = [
+        [session.submit("stack", _outgoing, patterns[b], route, block=b) for route in routes[b]]
         for b in range(n_blocks)
     ]
-    coming = [[going[b][c] for b in range(n_blocks)] for c in range(n_blocks)]
-    blocks = session.each("stack", _block, halves, coming)
-    return BlockStack(session, bounds, blocks, routes, len(graphs), order, present)
+    incoming = [[outgoing[b][c] for b in range(n_blocks)] for c in range(n_blocks)]
+    blocks = session.map_blocks("stack", _block, patterns, incoming)
+    weights = BlockValues(session.map_blocks("start", _weights, blocks))
+    return BlockStack(
+        session, bounds, blocks, routes, weights, len(graphs), order, view_order, present
+    )
 
 
 @dataclass(frozen=True)
-class _Half:
-    """Rows on their pattern, before anything came in."""
+class _Pattern:
+    """Rows on their pattern, without incoming edges."""
 
     n_samples: int
     first: int
@@ -203,7 +190,7 @@ class _Half:
 
 
 @dataclass(frozen=True)
-class _Going:
+class _Edges:
     """Edges to the rows of another block."""
 
     rows: IntArray
@@ -211,90 +198,67 @@ class _Going:
     weights: FloatArray
 
 
-def _half(graphs: Sequence[csr_array], first: int) -> _Half:
+def _pattern(graphs: Sequence[csr_array], first: int) -> _Pattern:
     indptr, indices = united_pattern(graphs)
     weights = aligned_weights(indptr, indices, graphs)
-    return _Half(int(graphs[0].shape[1]), first, indptr, indices, weights)
+    return _Pattern(int(graphs[0].shape[1]), first, indptr, indices, weights)
 
 
-def _route(half: _Half, start: int, stop: int) -> IntArray:
-    return np.flatnonzero((half.indices >= start) & (half.indices < stop)).astype(
-        half.indices.dtype
+def _route(own: _Pattern, start: int, stop: int) -> IntArray:
+    """Positions of the edges to rows start..stop-1."""
+    found = np.flatnonzero((own.indices >= start) & (own.indices < stop))
+    return found.astype(own.indices.dtype)
+
+
+def _outgoing(own: _Pattern, positions: IntArray) -> _Edges:
+    rows = np.repeat(np.arange(len(own.indptr) - 1), np.diff(own.indptr))[positions] + own.first
+    return _Edges(
+        rows.astype(own.indices.dtype),
+        own.indices[positions],
+        np.asfortranarray(own.weights[:, positions]),
     )
 
 
-def _going(half: _Half, places: IntArray) -> _Going:
-    rows = np.repeat(np.arange(len(half.indptr) - 1), np.diff(half.indptr))[places] + half.first
-    return _Going(
-        rows.astype(half.indices.dtype),
-        half.indices[places],
-        np.asfortranarray(half.weights[:, places]),
-    )
-
-
-def _block(half: _Half, coming: Sequence[_Going]) -> RowBlock:
-    rows = np.concatenate([going.rows for going in coming])
-    columns = np.concatenate([going.columns for going in coming]) - half.first
-    n_rows = len(half.indptr) - 1
-    # Blocks come in the order of their rows, so that only columns are left to be sorted.
-    places = np.argsort(columns, kind="stable").astype(half.indices.dtype)
-    into = (
-        starts(np.bincount(columns, minlength=n_rows)),
-        rows[places].astype(half.indices.dtype),
-        places,
-    )
+def _block(own: _Pattern, incoming: Sequence[_Edges]) -> RowBlock:
+    dtype, n_rows = own.indices.dtype, len(own.indptr) - 1
+    rows = np.concatenate([edges.rows for edges in incoming])
+    columns = np.concatenate([edges.columns for edges in incoming]) - own.first
+    # Blocks come in the order of their rows, so that only columns have to be sorted.
+    order = np.argsort(columns, kind="stable").astype(dtype)
+    by_column = (starts(np.bincount(columns, minlength=n_rows)), rows[order].astype(dtype), order)
+    weights = np.concatenate([edges.weights for edges in incoming], axis=1)
     return RowBlock(
-        n_samples=half.n_samples,
-        first=half.first,
-        indptr=half.indptr,
-        indices=half.indices,
-        weights=half.weights,
-        mirror=_mirror(half, into, columns),
-        into=into,
-        weights_there=np.asfortranarray(
-            np.concatenate([going.weights for going in coming], axis=1)
-        ),
+        n_samples=own.n_samples,
+        first=own.first,
+        indptr=own.indptr,
+        indices=own.indices,
+        weights=own.weights,
+        reverse=_reverse(own, by_column, columns),
+        incoming=by_column,
+        incoming_weights=np.asfortranarray(weights),
     )
 
 
-def _mirror(half: _Half, into: tuple[IntArray, IntArray, IntArray], columns: IntArray) -> IntArray:
-    """The place of (j, i) among what came in, for every own (i, j)."""
-    _, rows, places = into
-    own = np.repeat(np.arange(len(half.indptr) - 1, dtype=np.int64), np.diff(half.indptr))
-    wanted = own * half.n_samples + half.indices
-    there = columns[places].astype(np.int64) * half.n_samples + rows
-    found = np.minimum(np.searchsorted(there, wanted), max(len(there) - 1, 0))
-    if len(there) == 0:
-        return np.full(len(wanted), -1, dtype=half.indices.dtype)
-    return np.where(there[found] == wanted, places[found], -1).astype(half.indices.dtype)
+def _reverse(
+    own: _Pattern, incoming: tuple[IntArray, IntArray, IntArray], columns: IntArray
+) -> IntArray:
+    """For every (i, j) the index of (j, i) among the incoming edges, -1 if there is none."""
+    _, rows, order = incoming
+    own_rows = np.repeat(np.arange(len(own.indptr) - 1, dtype=np.int64), np.diff(own.indptr))
+    wanted = own_rows * own.n_samples + own.indices
+    if len(order) == 0:
+        return np.full(len(wanted), -1, dtype=own.indices.dtype)
+    there = columns[order].astype(np.int64) * own.n_samples + rows
+    found = np.minimum(np.searchsorted(there, wanted), len(there) - 1)
+    return np.where(there[found] == wanted, order[found], -1).astype(own.indices.dtype)
 
 
 def _weights(block: RowBlock) -> FloatArray:
     return block.weights
 
 
-def _unify(
-    block: RowBlock,
-    parts: FloatArray,
-    F: FloatArray,
-    shares: FloatArray,
-    pulls: float | FloatArray,
-    row_factors: float | FloatArray,
-) -> FloatArray:
-    factors = np.broadcast_to(row_factors, block.n_rows).astype(np.float64)
-    pulls = np.broadcast_to(pulls, block.n_rows).astype(np.float64)
-    return block.unify_rows(parts, F, shares, pulls, factors)
-
-
-def _split(
-    block: RowBlock, U: FloatArray, arrived: FloatArray, parts: FloatArray, rule: SplitRule
-) -> FloatArray:
-    out = parts.copy(order="F")  # what a task was given must stay as it is
-    block.split_rows(U, arrived, rule, out)
-    return out
-
-
-def _strongest(block: RowBlock, parts: FloatArray) -> csr_array:
-    graph = block.on_pattern(np.ascontiguousarray(parts.max(axis=0))).copy()
+def _union(block: RowBlock, A: FloatArray) -> csr_array:
+    """Rows of the union of graphs (V, nnz)."""
+    graph = block.as_matrix(np.ascontiguousarray(A.max(axis=0))).copy()
     graph.eliminate_zeros()
     return graph

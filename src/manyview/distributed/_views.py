@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, vstack
 from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.distributed._client import DaskSession, even_bounds, row_blocks
 from manyview.distributed._parquet import parquet_table
+from manyview.graphs import ViewSize
 from manyview.inputs import (
     NonFinite,
     as_mask,
@@ -60,6 +61,13 @@ class DistributedViews:
     @property
     def n_samples(self) -> int:
         return int(self.bounds[-1])
+
+    def sizes(self) -> tuple[ViewSize, ...]:
+        """The size of every view."""
+        return tuple(
+            ViewSize(int(self.present_in(v).sum()), width, self.stored[v])
+            for v, width in enumerate(self.widths)
+        )
 
     def present_in(self, view: int) -> BoolArray:
         """Which samples a view has."""

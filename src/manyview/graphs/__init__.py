@@ -8,14 +8,24 @@ from manyview.graphs._bridges import (
     spanning_bridges,
     union_components,
 )
+from manyview.graphs._build import (
+    GraphOptions,
+    ViewGraphs,
+    check_distinct,
+    concatenated_graph,
+    graphs_in_words,
+    joined,
+    rows_in_order,
+    view_graphs,
+    warn_of_bridges,
+    warn_of_no_edges,
+)
 from manyview.graphs._components import component_labels, count_components
 from manyview.graphs._confidence import own_cluster_share
-from manyview.graphs._dense_kernels import check_dense_limit, gaussian_kernel
+from manyview.graphs._dense_kernels import check_dense_limit, gaussian_kernel, view_kernels
 from manyview.graphs._fit_size import FitSize, ViewSize, view_sizes
 from manyview.graphs._knn import (
-    BLOCK_BYTES,
     SEARCHES,
-    SPARE_CANDIDATES,
     TIE,
     NeighborSearch,
     choose_search,
@@ -23,7 +33,6 @@ from manyview.graphs._knn import (
     nearest_reference,
     nearest_reference_exact,
     rank_candidates,
-    rows_per_call,
 )
 from manyview.graphs._knn_faiss import (
     BLOCK,
@@ -40,13 +49,22 @@ from manyview.graphs._knn_faiss import (
 )
 from manyview.graphs._row_block import (
     RowBlock,
-    SplitRule,
     aligned_weights,
+    gathered,
     reordered,
     starts,
     united_pattern,
 )
 from manyview.graphs._stack import GraphStack, stack_graphs
+from manyview.graphs._steps import (
+    EVERYWHERE,
+    PER_ROW,
+    EdgeWeightByView,
+    MeanGraph,
+    OwnClusterShare,
+    Stack,
+    Step,
+)
 from manyview.graphs._weights import (
     WEIGHTINGS,
     complete_graph,
@@ -60,21 +78,27 @@ from manyview.graphs._weights import (
 
 __all__ = [
     "BLOCK",
-    "BLOCK_BYTES",
+    "EVERYWHERE",
     "GAP_DIGITS",
+    "PER_ROW",
     "POINTS_PER_CELL",
     "SEARCHES",
-    "SPARE_CANDIDATES",
     "TARGET_RECALL",
     "TIE",
     "TRIALS",
     "WEIGHTINGS",
     "Bridges",
+    "EdgeWeightByView",
     "FitSize",
+    "GraphOptions",
     "GraphStack",
+    "MeanGraph",
     "NeighborSearch",
+    "OwnClusterShare",
     "RowBlock",
-    "SplitRule",
+    "Stack",
+    "Step",
+    "ViewGraphs",
     "ViewSize",
     "add_bridges",
     "aligned_weights",
@@ -82,14 +106,19 @@ __all__ = [
     "cell_index",
     "cell_order",
     "check_dense_limit",
+    "check_distinct",
     "choose_search",
     "closest_bridges",
     "complete_graph",
     "component_labels",
+    "concatenated_graph",
     "count_components",
     "expand_graph",
+    "gathered",
     "gaussian_kernel",
     "graph_from_neighbors",
+    "graphs_in_words",
+    "joined",
     "min_probed",
     "n_cells_for",
     "nearest",
@@ -102,7 +131,7 @@ __all__ = [
     "precomputed_graph",
     "rank_candidates",
     "reordered",
-    "rows_per_call",
+    "rows_in_order",
     "search_cells",
     "spanning_bridges",
     "stack_graphs",
@@ -110,5 +139,9 @@ __all__ = [
     "union_components",
     "united_pattern",
     "untied_distances",
+    "view_graphs",
+    "view_kernels",
     "view_sizes",
+    "warn_of_bridges",
+    "warn_of_no_edges",
 ]

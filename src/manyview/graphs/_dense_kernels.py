@@ -3,10 +3,38 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from manyview._typing import FloatArray
-from manyview.inputs import Rows
+from manyview._typing import FloatArray, Matrix
+from manyview.graphs._build import check_distinct, warn_of_no_edges
+from manyview.inputs import Rows, Views, count_distinct, powers_of_two, view_rows
 from manyview.runtime import format_bytes
+
+
+def view_kernels(
+    views: Views, kernel: str, normalize: str | None, n_clusters: int
+) -> tuple[list[FloatArray], FloatArray]:
+    """The kernel of every view, and sigma of each; none for precomputed ones."""
+    pairs = list(zip(views.names, views.matrices, strict=True))
+    if kernel == "precomputed":
+        return [_precomputed_kernel(matrix, name) for name, matrix in pairs], np.array([])
+    rows = [view_rows(matrix, name, normalize) for name, matrix in pairs]
+    check_distinct(count_distinct(rows), views.n_samples, n_clusters)
+    kernels, sigmas = zip(*(gaussian_kernel(own) for own in rows), strict=True)
+    for name, sigma in zip(views.names, sigmas, strict=True):
+        if sigma == 0:
+            warn_of_no_edges(name, "all samples are equal")
+    return list(kernels), np.array(sigmas)
+
+
+def _precomputed_kernel(matrix: Matrix, name: str) -> FloatArray:
+    dense: FloatArray = matrix.toarray() if isinstance(matrix, csr_array) else matrix
+    largest = dense.max()
+    if largest == 0:
+        warn_of_no_edges(name, "it has no similarities")
+    if largest > 1:  # their unit does not matter, but columns that are too large to add up do
+        dense = dense / powers_of_two(largest)
+    return (dense + dense.T) / 2
 
 
 def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:

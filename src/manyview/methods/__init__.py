@@ -1,31 +1,89 @@
-"""The clustering methods, one a file."""
+"""The clustering methods, one per file, and the registry that the other packages read.
 
-from manyview.methods._graph_fusion import GraphFusion
-from manyview.methods._history import Round
-from manyview.methods._predict_mixin import plain_params
-from manyview.methods.angular import AngularCIGMVC
-from manyview.methods.cigmvc import CIGMVC
-from manyview.methods.coregsc import CoregSC
-from manyview.methods.gbs import GBS
-from manyview.methods.mcgl import MCGL
-from manyview.methods.mgl import MGL
-from manyview.methods.msc import MSC
-from manyview.methods.spectral_average import SpectralAverage
-from manyview.methods.spectral_concat import SpectralConcat
-from manyview.methods.spectral_view import SpectralView
+Estimators are imported on first use: the registry alone must be cheap for the command line.
+"""
 
-__all__ = [
-    "CIGMVC",
-    "GBS",
-    "MCGL",
-    "MGL",
-    "MSC",
-    "AngularCIGMVC",
-    "CoregSC",
-    "GraphFusion",
-    "Round",
-    "SpectralAverage",
-    "SpectralConcat",
-    "SpectralView",
-    "plain_params",
-]
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from manyview.methods._base import plain_params as plain_params
+    from manyview.methods._history import Round as Round
+    from manyview.methods.angular import AngularCIGMVC as AngularCIGMVC
+    from manyview.methods.cigmvc import CIGMVC as CIGMVC
+    from manyview.methods.coregsc import CoregSC as CoregSC
+    from manyview.methods.gbs import GBS as GBS
+    from manyview.methods.mcgl import MCGL as MCGL
+    from manyview.methods.mgl import MGL as MGL
+    from manyview.methods.msc import MSC as MSC
+    from manyview.methods.spectral_average import SpectralAverage as SpectralAverage
+    from manyview.methods.spectral_concat import SpectralConcat as SpectralConcat
+    from manyview.methods.spectral_view import SpectralView as SpectralView
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method as other packages know it.
+
+    Attributes
+    ----------
+    module : its file in this package
+    estimator : name of the class
+    title : its row in the tables of `manyview reproduce`, the paper's name if it is in the paper
+    short_name : what `manyview.cluster(method=)` and ``--method`` call it; None if they do not
+        offer it
+    uses_kmeans : whether labels come from k-means on the embedding, so that seeds matter
+    parameters : those that differ from the defaults
+    """
+
+    module: str
+    estimator: str
+    title: str
+    short_name: str | None = None
+    uses_kmeans: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self, n_clusters: int | str, **parameters: Any) -> Any:
+        """A new estimator."""
+        found = getattr(import_module(f"{__name__}.{self.module}"), self.estimator)
+        return found(n_clusters, **{**self.parameters, **parameters})
+
+
+#: One line per method, in the order of the tables.
+REGISTRY = (
+    Method("coregsc", "CoregSC", "CoregSC", uses_kmeans=True),
+    Method(
+        "coregsc",
+        "CoregSC",
+        "CoregSC centroid",
+        uses_kmeans=True,
+        parameters={"scheme": "centroid"},
+    ),
+    Method("msc", "MSC", "MSC", uses_kmeans=True),
+    Method("mgl", "MGL", "MGL", "mgl", uses_kmeans=True),
+    Method("mcgl", "MCGL", "MCGL", "mcgl"),
+    Method("gbs", "GBS", "GBS", "gbs"),
+    Method("cigmvc", "CIGMVC", "CI-GMVC", "cigmvc"),
+    Method("angular", "AngularCIGMVC", "angular CI-GMVC", "angular"),
+    Method("spectral_average", "SpectralAverage", "average graph", "average", uses_kmeans=True),
+    Method("spectral_concat", "SpectralConcat", "concatenated", uses_kmeans=True),
+    Method("spectral_view", "SpectralView", "single views", uses_kmeans=True),
+)
+#: Methods that `manyview.cluster` offers, by short name.
+BY_SHORT_NAME = {method.short_name: method for method in REGISTRY if method.short_name is not None}
+#: The method that `manyview.cluster`, the command line and the demo use unless told otherwise.
+DEFAULT = "angular"
+
+_MODULES = {method.estimator: method.module for method in REGISTRY}
+_OTHERS = {"Round": "_history", "plain_params": "_base"}
+
+
+def __getattr__(name: str) -> Any:
+    module = (_MODULES | _OTHERS).get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{module}"), name)

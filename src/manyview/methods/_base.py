@@ -1,11 +1,13 @@
-"""What every method shares: reading views in any form, and scikit-learn's conventions."""
+"""Base of all methods: parameters, input, and scikit-learn's conventions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
+from numbers import Integral
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -14,34 +16,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from manyview._typing import BoolArray, Matrix
-from manyview.graphs import FitSize
+from manyview._typing import Matrix
+from manyview._version import __version__
+from manyview.graphs import FitSize, GraphOptions, Stack, check_dense_limit, view_sizes
 from manyview.inputs import (
-    DenseRows,
-    Rows,
-    SparseRows,
     Views,
     check_numbers,
-    count_distinct,
+    content_digest,
     is_collection,
-    view_rows,
     views_from_matrix,
     views_from_tables,
 )
-from manyview.methods._overlap import different_share
-from manyview.methods._predict_mixin import PredictsNew, Voting
-from manyview.runtime import (
-    Estimate,
-    Run,
-    check_choice,
-    check_integer,
-    check_memory,
-    fits_in_memory,
-    verbosity,
-)
-from manyview.spectral import from_stack
+from manyview.methods._backend import Backend, LocalBackend, Samples
+from manyview.methods._constraints import Constraint
+from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity
+from manyview.spectral import MAX_CLUSTERS, suggest_from_stack
 
-_NOT_OF_EVERY_FIT = (
+# Attributes that not every fit sets; those of an earlier fit are deleted.
+_OPTIONAL = (
     "cluster_number_",
     "neighbor_search_",
     "view_graphs_",
@@ -51,72 +43,208 @@ _NOT_OF_EVERY_FIT = (
 )
 
 
-class Samples(Protocol):
-    """What views are of, wherever they are."""
+class MultiViewClusterer(ClusterMixin, BaseEstimator):
+    """Base of all methods.
 
-    @property
-    def names(self) -> tuple[str, ...]: ...
+    A subclass stores its parameters in `__init__`, lists what they may be in `_constraints`, and
+    has `fit` and `_memory`.
+    """
 
-    @property
-    def n_samples(self) -> int: ...
+    _constraints: ClassVar[Mapping[str, Constraint]]
+    #: Whether views may lack samples.
+    _takes_missing: ClassVar[bool] = False
+    #: What n_neighbors="auto" stands for where there are enough samples; the paper's number.
+    _auto_neighbors: ClassVar[int] = 15
 
-    @property
-    def present(self) -> BoolArray | None: ...
-
-
-class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
-    """Base of all methods: parameters and input."""
-
-    # Set by the subclasses' __init__.
     n_clusters: Any
     normalize: Any
     views: Any
     random_state: Any
     verbose: Any
 
-    # Whether a view may lack some of the samples.
-    _takes_absent = False
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._takes_similarities()
+        tags.input_tags.pairwise = self._takes_similarities
         return tags
 
+    @property
     def _takes_similarities(self) -> bool:
         """Whether X holds square matrices of similarities rather than features."""
-        return False
-
-    @property
-    def _C(self) -> int:  # noqa: N802 (the paper's symbol)
-        return self.n_clusters_
+        return "precomputed" in (getattr(self, "graph", None), getattr(self, "kernel", None))
 
     @property
     def _finds_n_clusters(self) -> bool:
-        return isinstance(self.n_clusters, str) and self.n_clusters == "auto"
-
-    def _check_parameters(self) -> None:
-        if isinstance(self.n_clusters, str) and not self._finds_n_clusters:
-            raise ValueError(f"n_clusters={self.n_clusters!r}; expected a number or 'auto'")
-        if not self._finds_n_clusters:
-            check_integer("n_clusters", self.n_clusters, 1)
-        check_choice("normalize", self.normalize, ("auto", "zscore", "unit", None))
+        return isinstance(self.n_clusters, str)
 
     @contextmanager
     def _running(self) -> Iterator[Run]:
-        """One fit: parameters checked, progress heard, every random step fed by one seed."""
-        # One BLAS thread: how a sum is split among threads depends on their number, and what
-        # comes of a fit must not. Our own loops give every row to one thread and use all of them.
+        """One fit: parameters are checked, progress is logged, one seed feeds all random steps."""
+        # One BLAS thread: sums that are split among threads depend on the number of threads.
+        # Our own kernels give every row to one thread and use all of them.
         with verbosity(self.verbose), threadpool_limits(1, "blas"):
-            self._check_parameters()
+            for name, constraint in self._constraints.items():
+                constraint(name, getattr(self, name))
             run = Run(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
             yield run
             run.log("done")
         self.stage_seconds_ = run.seconds
         self._seed = run.seed
 
-    def _read_views(self, X: Any, present: Any = None) -> Views:
-        """Check the input, whatever its form, and remember its layout."""
+    def _backend(
+        self, run: Run, client: Any = None, checkpoint: str | Path | None = None
+    ) -> Backend:
+        """This machine, or the workers of a Dask client."""
+        self._checkpoint: Checkpoint | None = None
+        if client is None:
+
+            def read(X: Any, present: Any) -> Views:
+                views = self._read_local(X, present)
+                if checkpoint is not None:
+                    self._checkpoint = Checkpoint(checkpoint, self._description(views))
+                    run.checkpoint = self._checkpoint
+                return views
+
+            return LocalBackend(self._graph_options(), run, read)
+        if checkpoint is not None:
+            raise ValueError(
+                "checkpoint with a client; expected one of them: Dask computes again what is lost "
+                "with a worker"
+            )
+        if self.views is not None:
+            raise ValueError(f"views={self.views!r} with a client; expected one table per view")
+        with require_extra("a fit on Dask", "dask"):
+            from manyview.distributed import DaskBackend
+        return DaskBackend(client, self._graph_options(), run)
+
+    def _graph_options(self) -> GraphOptions:
+        return GraphOptions(
+            n_neighbors=getattr(self, "n_neighbors", "auto"),
+            auto_neighbors=self._auto_neighbors,
+            weighting=getattr(self, "graph", "adaptive"),
+            search=getattr(self, "neighbor_search", "auto"),
+            normalize=self.normalize,
+        )
+
+    def _read(self, backend: Backend, X: Any, present: Any = None) -> Any:
+        """The views, checked; what an earlier fit learned is forgotten."""
+        views = backend.read(X, present)
+        self._check_samples(views)
+        self.view_names_ = views.names
+        self.present_ = views.present
+        self._views = None if backend.is_distributed else views
+        self._fitted_options = self._graph_options()
+        for name in _OPTIONAL:
+            self.__dict__.pop(name, None)
+        if not self._finds_n_clusters:
+            # A plain int: a numpy integer of few bits would overflow in C + 1.
+            self.n_clusters_ = int(self.n_clusters)
+        if backend.is_distributed:
+            self.n_features_in_ = sum(views.widths)
+            self.__dict__.pop("feature_names_in_", None)
+        return views
+
+    def _graphs(self, backend: Backend, views: Any) -> Any:
+        """The graphs of the views, with bridges if they have more components than clusters."""
+        backend.check_memory(self._fit_size(views), self._memory, type(self).__name__)
+        graphs = backend.graphs(views)
+        if not self._takes_similarities:
+            self.neighbor_search_ = list(graphs.searches)
+        self._settle_n_clusters(graphs.stack, backend.run)
+        graphs = backend.join(graphs, views, self.n_clusters_)
+        self.bridges_ = graphs.bridges
+        return graphs
+
+    def _check_dense(self, backend: Backend, views: Views, limit: int) -> None:
+        """Refuse more samples than a method on dense matrices should take, or has memory for."""
+        size, name = self._fit_size(views), type(self).__name__
+        check_dense_limit(name, views.n_samples, self._memory(size).peak, limit)
+        backend.check_memory(size, self._memory, name)
+
+    def _learned(self, attributes: Mapping[str, Any]) -> None:
+        """Set what a fit has learned."""
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _memory(self, size: FitSize) -> Estimate:
+        """What the fit needs on top of the views."""
+        raise NotImplementedError
+
+    def _fit_size(self, views: Any) -> FitSize:
+        """What the memory of the fit depends on."""
+        options = self._graph_options()
+        k = options.auto_neighbors if options.n_neighbors == "auto" else options.n_neighbors
+        size = FitSize(
+            n_samples=views.n_samples,
+            views=views.sizes() if hasattr(views, "sizes") else view_sizes(views),
+            n_clusters=MAX_CLUSTERS if self._finds_n_clusters else int(self.n_clusters),
+            n_neighbors=None if k == "all" else min(int(k), views.n_samples),
+        )
+        if not self._takes_similarities:
+            return size
+        return replace(size, n_neighbors=None, edges=tuple(map(_n_stored, views.matrices)))
+
+    def _settle_n_clusters(self, stack: Callable[[], Stack], run: Run) -> None:
+        """With n_clusters="auto", read the number off the graphs of the views."""
+        if self._finds_n_clusters:
+            with run.stage("number of clusters"):
+                self.cluster_number_ = suggest_from_stack(stack(), run.rng)
+            self.n_clusters_ = self.cluster_number_.n_clusters
+            run.log("%d clusters suggested by the eigenvalues", self.n_clusters_)
+
+    def clear_checkpoint(self) -> None:
+        """Remove the checkpoint of the fit, and its folder if nothing else is in it."""
+        checkpoint = getattr(self, "_checkpoint", None)
+        if checkpoint is not None:
+            checkpoint.clear()
+
+    def _description(self, views: Views) -> dict[str, Any]:
+        """What a checkpoint must have been made with to be resumed from."""
+        if not isinstance(self.random_state, Integral):
+            raise ValueError(
+                f"random_state={self.random_state!r} with a checkpoint; expected a number, so that "
+                "the fit can be resumed"
+            )
+        params = plain_params(self)
+        del params["verbose"]
+        return {
+            "manyview": __version__,
+            "method": type(self).__name__,
+            "n_samples": views.n_samples,
+            "widths": list(views.widths),
+            "content": content_digest(views, between_samples=self._takes_similarities),
+            **params,
+        }
+
+    def _check_samples(self, views: Samples) -> None:
+        """Refuse too few samples, and views that lack too many of them."""
+        n, names = views.n_samples, views.names
+        if n < 2:
+            raise ValueError(f"n_samples={n}; expected at least 2 samples to cluster")
+        if not self._finds_n_clusters and self.n_clusters > n:
+            raise ValueError(
+                f"n_clusters={self.n_clusters}, but there are {n} samples; expected 1 to {n}"
+            )
+        if views.present is None:
+            return
+        missing = (~views.present).sum(axis=0)
+        if self._takes_similarities or not self._takes_missing:
+            expected = (
+                "empty rows and columns in precomputed graphs"
+                if self._takes_similarities
+                else f"complete views for {type(self).__name__}, or AngularCIGMVC, CIGMVC, GBS or "
+                "SpectralAverage"
+            )
+            raise ValueError(
+                f"view '{names[missing.argmax()]}' lacks {missing.max()} of {n} samples; expected "
+                + expected
+            )
+        if missing.max() == n:
+            empty = names[missing.argmax()]
+            raise ValueError(f"view '{empty}' has none of the samples; expected some of them")
+
+    def _read_local(self, X: Any, present: Any = None) -> Views:
+        """The input as views, whatever its form."""
         if hasattr(X, "obs_names"):
             raise ValueError(
                 f"X is a {type(X).__name__}; expected tables, or manyview.cluster, which takes it"
@@ -129,112 +257,54 @@ class MultiViewClusterer(PredictsNew, ClusterMixin, BaseEstimator):
                 )
             views = views_from_tables(X, present)
             self.n_features_in_ = sum(views.widths)
-            if hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
+            self.__dict__.pop("feature_names_in_", None)
         else:
-            matrix = self._one_matrix(X)
-            matrix = csr_array(matrix) if issparse(matrix) else matrix
-            views = views_from_matrix(matrix, self.views, present)
-        self._check_samples(views)
-        if self._takes_similarities():
+            views = views_from_matrix(read_matrix(self, X), self.views, present)
+        if self._takes_similarities:
             for name, matrix in zip(views.names, views.matrices, strict=True):
                 _check_similarities(matrix, name)
-        self._begin(views.names)
-        self._views = views
-        self._check_memory(views)
         return views
 
-    def _check_samples(self, views: Samples) -> None:
-        """Refuse too few samples, and views that lack too many of them."""
-        if views.n_samples < 2:
-            raise ValueError(f"n_samples={views.n_samples}; expected at least 2 samples to cluster")
-        if not self._finds_n_clusters and self.n_clusters > views.n_samples:
-            raise ValueError(
-                f"n_clusters={self.n_clusters}, but there are {views.n_samples} samples; "
-                f"expected 1 to {views.n_samples}"
-            )
-        self._check_complete(views)
-        if views.present is not None and not views.present.any(axis=0).all():
-            empty = views.names[int(views.present.any(axis=0).argmin())]
-            raise ValueError(f"view '{empty}' has none of the samples; expected some of them")
 
-    def _begin(self, names: tuple[str, ...]) -> None:
-        """Set what is known of a fit before it begins, and forget what another left."""
-        self.view_names_ = names
-        self._voting = Voting(self._n_voters(), self.normalize)
-        for name in _NOT_OF_EVERY_FIT:
-            if hasattr(self, name):
-                delattr(self, name)
-        if not self._finds_n_clusters:
-            # A plain int: a numpy integer of few bits would overflow in C + 1.
-            self.n_clusters_ = int(self.n_clusters)
+def read_matrix(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
+    """One table as a matrix of floats, checked by scikit-learn against the estimator's input."""
+    check_numbers(X, "X")
+    try:
+        matrix = validate_data(
+            estimator, X, accept_sparse="csr", dtype=np.float64, order="C",
+            ensure_all_finite=False, reset=reset,
+        )  # fmt: skip
+    except (ValueError, OverflowError) as error:
+        # Between what is wrong and what to do, scikit-learn's text may show the whole X.
+        lines = str(error).splitlines()
+        raise ValueError(" ".join(dict.fromkeys([lines[0], lines[-1]]))) from error
+    return csr_array(matrix) if issparse(matrix) else matrix
 
-    def _check_memory(self, views: Views) -> None:
-        """Stop before anything large is made if it will not fit into memory."""
-        size = self._fit_size(views)
-        estimate = self._memory(size)
-        if size.is_searched and len(size.views) > 1 and not fits_in_memory(estimate):
-            # Views that agree need less: worth a look before the fit is refused.
-            share = different_share(views, int(size.n_neighbors or 0), self.normalize)
-            estimate = self._memory(replace(size, different=share))
-        check_memory(estimate, type(self).__name__, size.savings(estimate.stage))
 
-    def _fit_size(self, views: Views) -> FitSize:
-        """What the memory of the fit depends on."""
-        raise NotImplementedError
+def plain_params(estimator: Any) -> dict[str, Any]:
+    """Parameters as JSON can store them; others, such as a random generator, as text."""
+    params = {}
+    for name, value in estimator.get_params().items():
+        value = value.item() if isinstance(value, np.generic) else value
+        plain = value is None or isinstance(value, str | bool | int | float)
+        params[name] = value if plain else str(value)
+    return params
 
-    def _memory(self, size: FitSize) -> Estimate:
-        """What the fit will take on top of the views."""
-        raise NotImplementedError
 
-    def _check_complete(self, views: Samples) -> None:
-        if views.present is None or (self._takes_absent and not self._takes_similarities()):
-            return
-        lacking = int((~views.present).sum(axis=0).argmax())
-        count = int((~views.present[:, lacking]).sum())
-        expected = (
-            "empty rows and columns in precomputed graphs"
-            if self._takes_similarities()
-            else f"complete views for {type(self).__name__}, or AngularCIGMVC, CIGMVC, GBS or "
-            "SpectralAverage"
-        )
-        raise ValueError(
-            f"view '{views.names[lacking]}' lacks {count} of {views.n_samples} samples; expected "
-            + expected
-        )
+def view_index(view: Any, names: Sequence[str]) -> int:
+    """The index of a view given by name or index."""
+    if isinstance(view, str) and view in names:
+        return list(names).index(view)
+    number = isinstance(view, Integral) and not isinstance(view, bool)
+    if number and 0 <= view < len(names):
+        return int(view)
+    raise ValueError(
+        f"view={view!r}; expected a number from 0 to {len(names) - 1} or one of {', '.join(names)}"
+    )
 
-    def _settle_n_clusters(self, stack: Callable[[], Any], run: Run) -> None:
-        """Where n_clusters="auto": read it off the graphs of the views, stacked."""
-        if self._finds_n_clusters:
-            with run.stage("number of clusters"):
-                self.cluster_number_ = from_stack(stack(), run.rng)
-            self.n_clusters_ = self.cluster_number_.n_clusters
-            run.log("%d clusters suggested by the eigenvalues", self.n_clusters_)
 
-    def _check_distinct(self, rows: Sequence[Rows]) -> None:
-        """Equal samples can't be told apart, whatever the number of clusters asked for."""
-        self._check_n_distinct(count_distinct(rows), rows[0].n_samples)
-
-    def _check_n_distinct(self, n_distinct: int, n_samples: int) -> None:
-        if n_distinct < self._C:
-            raise ValueError(
-                f"n_clusters={self._C}, but only {n_distinct} sample(s) of {n_samples} "
-                f"differ; expected 1 to {n_distinct}"
-            )
-
-    def _one_matrix(self, X: Any) -> Any:
-        check_numbers(X, "X")
-        try:
-            return validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False
-            )
-        except (ValueError, OverflowError) as error:  # scikit-learn's text may show the whole X
-            lines = str(error).splitlines()
-            raise ValueError(" ".join(dict.fromkeys([lines[0], lines[-1]]))) from error
-
-    def _rows(self, matrix: Matrix, name: str) -> DenseRows | SparseRows:
-        """A view's samples, normalised one by one."""
-        return view_rows(matrix, name, self.normalize)
+def _n_stored(matrix: Matrix) -> int:
+    return int(matrix.nnz if isinstance(matrix, csr_array) else np.count_nonzero(matrix))
 
 
 def _check_similarities(matrix: Matrix, name: str) -> None:

@@ -3,14 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from manyview._typing import FloatArray
+from manyview.graphs import EdgeWeightByView, FitSize, Stack
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, GRAPH, LOOP, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._split_fusion import SplitFusion
+from manyview.methods._fusion_results import edge_disagreement, fusion_results
+from manyview.methods._memory_model import fusion_memory
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.methods.cigmvc import Rules, learn_unified_graph
+from manyview.runtime import Estimate, Run
+from manyview.spectral import Spectrum, unit_rows
+
+
+@dataclass(frozen=True)
+class AngularRules(Rules):
+    """Rules with the embedding of normalised spectral clustering."""
+
+    normalized: ClassVar[bool] = True
+
+    def embedding(self, spectrum: Spectrum) -> FloatArray:
+        """Eigenvectors with all rows scaled to the same length, ||F||_F^2 = C."""
+        n_samples, n_clusters = spectrum.embedding.shape
+        return np.asarray(unit_rows(spectrum.embedding) * np.sqrt(n_clusters / n_samples))
+
+    def row_factor(self, stack: Stack) -> float | FloatArray:
+        """Per sample: views present / views with edges."""
+        has_edges = stack.rows(EdgeWeightByView()) > 0
+        present = stack.n_views if stack.present is None else stack.present.sum(axis=1)
+        return np.asarray(present / np.maximum(has_edges.sum(axis=1), 1))
 
 
 @shared_docs
-class AngularCIGMVC(SplitFusion):
+class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     """CI-GMVC in which samples are compared by the angle between their embedded rows.
 
     As in `CIGMVC` every view's graph S_v is split into a part A_v that is consistent with the other
@@ -55,8 +86,9 @@ class AngularCIGMVC(SplitFusion):
     0
     """
 
+    _constraints = COMMON | GRAPH | LOOP | {"beta": real(0), "gamma": real(0)}
+    _takes_missing = True
     _auto_neighbors = 11
-    _angular = True
 
     def __init__(
         self,
@@ -76,19 +108,47 @@ class AngularCIGMVC(SplitFusion):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_clusters,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            neighbor_search=neighbor_search,
-            normalize=normalize,
-            views=views,
-            beta=beta,
-            gamma=gamma,
-            updates=updates,
-            lambda_init=lambda_init,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.neighbor_search = neighbor_search
+        self.normalize = normalize
+        self.views = views
+        self.beta = beta
+        self.gamma = gamma
+        self.updates = updates
+        self.lambda_init = lambda_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        present: Any = None,
+        checkpoint: str | Path | None = None,
+        client: Any = None,
+    ) -> Self:
+        """Cluster the samples; parameters are those of `CIGMVC.fit`."""
+        with self._running() as run, self._backend(run, client, checkpoint) as backend:
+            self._learned(
+                backend.run_fit(
+                    lambda: self._graphs(backend, self._read(backend, X, present)),
+                    lambda stack: self._learn(stack, run),
+                )
+            )
+        return self
+
+    def _learn(self, stack: Stack, run: Run) -> dict[str, Any]:
+        penalty = (float(self.beta), float(self.gamma))
+        rules = AngularRules(penalty, self.updates, self.lambda_init, self.max_iter, self.tol)
+        fusion = learn_unified_graph(stack, self.n_clusters_, rules, run)
+        return fusion_results(stack, fusion, self.n_clusters_, run)
+
+    edge_disagreement = edge_disagreement
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return fusion_memory(size, splits=True)

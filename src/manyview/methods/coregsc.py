@@ -8,16 +8,18 @@ from typing import Any, Self
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.graphs import FitSize
+from manyview.graphs import FitSize, view_kernels
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, KERNEL, choice, integer, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._kernel_base import KernelClusterer
 from manyview.methods._memory_model import coreg_memory
-from manyview.runtime import Estimate, check_choice, check_integer, check_real, logger
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.runtime import Estimate, logger
 from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
 
 
 @shared_docs
-class CoregSC(KernelClusterer):
+class CoregSC(PredictMixin, MultiViewClusterer):
     """Co-regularised spectral clustering: each view's embedding is drawn towards the others'.
 
     Every view has an embedding of its own, the top eigenvectors of its normalised kernel plus
@@ -61,6 +63,12 @@ class CoregSC(KernelClusterer):
     4
     """
 
+    _constraints = (
+        COMMON
+        | KERNEL
+        | {"scheme": choice("pairwise", "centroid"), "coupling": real(0), "max_iter": integer(1)}
+    )
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -75,24 +83,25 @@ class CoregSC(KernelClusterer):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_clusters,
-            kernel=kernel,
-            normalize=normalize,
-            views=views,
-            max_dense_samples=max_dense_samples,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_clusters = n_clusters
         self.scheme = scheme
         self.coupling = coupling
         self.max_iter = max_iter
+        self.kernel = kernel
+        self.normalize = normalize
+        self.views = views
+        self.max_dense_samples = max_dense_samples
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
-        with self._running() as run:
-            views = self._read_views(X)
-            kernels = self._kernels(views)
+        with self._running() as run, self._backend(run) as backend:
+            views = self._read(backend, X)
+            self._check_dense(backend, views, self.max_dense_samples)
+            kernels, self.bandwidths_ = view_kernels(
+                views, self.kernel, self.normalize, self.n_clusters_
+            )
             normalized = [_normalize(kernels.pop(0)) for _ in views.names]
             self.__dict__.pop("centroid_", None)  # of an earlier fit
             if self.scheme == "pairwise":
@@ -103,18 +112,12 @@ class CoregSC(KernelClusterer):
                 self.centroid_ = chosen
             self.view_embeddings_ = np.array(embeddings)
             self.embedding_ = unit_rows(chosen)
-            self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
+            self.labels_ = kmeans_labels(self.embedding_, self.n_clusters_, run.seed)
         self.n_iter_ = self.max_iter
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
         return coreg_memory(size)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("scheme", self.scheme, ("pairwise", "centroid"))
-        check_real("coupling", self.coupling, 0)
-        check_integer("max_iter", self.max_iter, 1)
 
     def _pairwise(self, normalized: list[FloatArray]) -> list[FloatArray]:
         """In each round views 2, ..., V and then 1, each drawn to all others as they stand."""
@@ -138,7 +141,7 @@ class CoregSC(KernelClusterer):
         return U, centroid
 
     def _top(self, matrix: FloatArray) -> FloatArray:
-        return largest_eigenvectors(matrix, self._C)
+        return largest_eigenvectors(matrix, self.n_clusters_)
 
 
 def _normalize(kernel: FloatArray) -> FloatArray:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from manyview.graphs import FitSize, Stack
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, GRAPH, LOOP
 from manyview.methods._docs import shared_docs
-from manyview.methods._graph_fusion import GraphFusion
+from manyview.methods._fusion_results import fusion_results
+from manyview.methods._memory_model import fusion_memory
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.methods.cigmvc import Rules, learn_unified_graph
+from manyview.runtime import Estimate, Run
 
 
 @shared_docs
-class GBS(GraphFusion):
+class GBS(PredictMixin, MultiViewClusterer):
     """Graph-based multi-view clustering that takes every view's graph whole.
 
     One unified graph U is learned from the nearest-neighbour graphs S_v of all views, each weighted
@@ -42,3 +53,62 @@ class GBS(GraphFusion):
     >>> model.converged_, len(set(model.labels_.tolist()))
     (True, 5)
     """
+
+    _constraints = COMMON | GRAPH | LOOP
+    _takes_missing = True
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        n_neighbors: int | str = "auto",
+        graph: str = "adaptive",
+        neighbor_search: str = "auto",
+        normalize: str | None = "auto",
+        views: Sequence[int] | None = None,
+        updates: str = "published",
+        lambda_init: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-10,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.neighbor_search = neighbor_search
+        self.normalize = normalize
+        self.views = views
+        self.updates = updates
+        self.lambda_init = lambda_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        present: Any = None,
+        checkpoint: str | Path | None = None,
+        client: Any = None,
+    ) -> Self:
+        """Cluster the samples; parameters are those of `CIGMVC.fit`."""
+        with self._running() as run, self._backend(run, client, checkpoint) as backend:
+            self._learned(
+                backend.run_fit(
+                    lambda: self._graphs(backend, self._read(backend, X, present)),
+                    lambda stack: self._learn(stack, run),
+                )
+            )
+        return self
+
+    def _learn(self, stack: Stack, run: Run) -> dict[str, Any]:
+        rules = Rules(None, self.updates, self.lambda_init, self.max_iter, self.tol)
+        fusion = learn_unified_graph(stack, self.n_clusters_, rules, run)
+        return fusion_results(stack, fusion, self.n_clusters_, run, splits=False)
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return fusion_memory(size, splits=False)

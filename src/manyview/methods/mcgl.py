@@ -12,17 +12,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview import _kernels
 from manyview._typing import FloatArray
-from manyview.graphs import FitSize, GraphStack, stack_graphs, union_pieces
+from manyview.graphs import FitSize, GraphStack, stack_graphs, union_components
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, GRAPH, integer, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._graph_base import GraphClusterer
+from manyview.methods._fusion_steps import ProjectRows
 from manyview.methods._memory_model import mcgl_memory
-from manyview.runtime import Estimate, check_integer, check_real, logger
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.runtime import Estimate, logger
 from manyview.spectral import (
     Spectrum,
-    in_order_of_first,
     kmeans_labels,
     laplacian,
     laplacian_spectrum,
+    relabel_by_first_sample,
     smallest_eigenpairs,
 )
 
@@ -31,7 +34,7 @@ _ROUNDS, _VIEW_ZERO, _ZERO = 30, 1e-11, 1e-10
 
 
 @shared_docs
-class MCGL(GraphClusterer):
+class MCGL(PredictMixin, MultiViewClusterer):
     """Multi-view clustering with graph learning: refine each view's graph, then fuse them.
 
     Each view's nearest-neighbour graph is first refined until it has C components. Then, by turns,
@@ -86,6 +89,8 @@ class MCGL(GraphClusterer):
     (True, 4)
     """
 
+    _constraints = COMMON | GRAPH | {"max_iter": integer(1), "tol": real(0, above=True)}
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -100,73 +105,63 @@ class MCGL(GraphClusterer):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_clusters,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            neighbor_search=neighbor_search,
-            normalize=normalize,
-            views=views,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.neighbor_search = neighbor_search
+        self.normalize = normalize
+        self.views = views
         self.max_iter = max_iter
         self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
-        with self._running() as run:
-            rng = run.rng
-            views = self._read_views(X)
-            view_graphs = self._view_graphs(views, run)
+        with self._running() as run, self._backend(run) as backend:
+            graphs = self._graphs(backend, self._read(backend, X))
             refined = [
-                self._refine(graph, name, rng)
-                for graph, name in zip(view_graphs.graphs, views.names, strict=True)
+                self._refine(graph, name, run.rng)
+                for graph, name in zip(graphs.graphs, self.view_names_, strict=True)
             ]
             stack = stack_graphs(refined)
-            A, spectrum = self._fuse(stack, rng)
-            self.converged_ = spectrum.n_components == self._C
-            layout = view_graphs.layout
-            self.embedding_ = layout.by_sample(spectrum.embedding)
+            A, spectrum = self._fuse(stack, run.rng)
+            self.converged_ = spectrum.n_components == self.n_clusters_
+            self.embedding_ = graphs.order.by_sample(spectrum.embedding)
             if self.converged_:
                 labels = spectrum.components
             else:
                 warnings.warn(
                     f"the fused graph has {spectrum.n_components} components, not "
-                    f"n_clusters={self._C}; labels come from k-means on the embedding",
+                    f"n_clusters={self.n_clusters_}; labels come from k-means on the embedding",
                     ConvergenceWarning,
                     stacklevel=2,
                 )
-                labels = kmeans_labels(spectrum.embedding, self._C, run.seed)
-            self.labels_ = in_order_of_first(layout.by_sample(labels))
-        self.view_graphs_ = view_graphs.between_samples()
-        self.bridges_ = view_graphs.bridges
-        self.refined_graphs_ = [view_graphs.by_sample(graph) for graph in refined]
-        self.unified_graph_ = view_graphs.by_sample(stack.matrix(A))
+                labels = kmeans_labels(spectrum.embedding, self.n_clusters_, run.seed)
+            self.labels_ = relabel_by_first_sample(graphs.order.by_sample(labels))
+            self.view_graphs_ = [graphs.by_sample(graph) for graph in graphs.graphs]
+            self.refined_graphs_ = [graphs.by_sample(graph) for graph in refined]
+            self.unified_graph_ = graphs.by_sample(stack.matrix(A))
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
         return mcgl_memory(size)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("max_iter", self.max_iter, 1)
-        check_real("tol", self.tol, 0, above=True)
-
     def _refine(self, graph: csr_array, name: str, rng: np.random.Generator) -> csr_array:
         """A view's own graph with C components: rows are projections of -p_i / (2 lambda)."""
-        n_pieces = union_pieces([graph])[0]
-        if n_pieces > self._C:
+        n_pieces = union_components([graph])[0]
+        if n_pieces > self.n_clusters_:
             warnings.warn(
                 f"the graph of view '{name}' has {n_pieces} connected components, more than "
-                f"n_clusters={self._C}; it is taken as it is, without refinement",
+                f"n_clusters={self.n_clusters_}; it is taken as it is, without refinement",
                 stacklevel=4,
             )
             return csr_array((graph + graph.T) / 2)
         stack = stack_graphs([graph])
 
         def rows(F: FloatArray, pull: float) -> FloatArray:
-            return stack.unify(stack.weights, F, np.zeros(1), pull / 2)
+            step = ProjectRows(F, pull / 2, 1.0, np.zeros(1))
+            return np.asarray(stack.edges(step, stack.weights))
 
         values, _ = self._to_components(stack, stack.weights[0], rows, _VIEW_ZERO, rng)
         return stack.symmetric(values)
@@ -181,7 +176,8 @@ class MCGL(GraphClusterer):
             target = np.where(off_diagonal, S0, 0.0)
 
             def rows(F: FloatArray, pull: float, target: FloatArray = target) -> FloatArray:
-                return stack.unify(target[None], F, np.ones(1), pull / 2)
+                step = ProjectRows(F, pull / 2, 1.0, np.ones(1))
+                return np.asarray(stack.edges(step, target[None]))
 
             A, spectrum = self._to_components(stack, target, rows, _ZERO, rng)
             S0 = _combine(stack, A)
@@ -206,11 +202,11 @@ class MCGL(GraphClusterer):
 
         # A combination may have negative weights, so its Laplacian is not one of pieces.
         L, bound = laplacian(stack.symmetric(start), normalized=False)
-        _, F = smallest_eigenpairs(L, bound, self._C, rng)
+        _, F = smallest_eigenpairs(L, bound, self.n_clusters_, rng)
         pull = 1.0
         for _ in range(_ROUNDS):
             values = rows(F, pull)
-            spectrum = laplacian_spectrum(stack.symmetric(values), self._C, rng)
+            spectrum = laplacian_spectrum(stack.symmetric(values), self.n_clusters_, rng)
             if spectrum.sum_c > zero:
                 pull *= 2
                 F = spectrum.embedding
@@ -228,8 +224,8 @@ def _combine(stack: GraphStack, A: FloatArray) -> FloatArray:
     are symmetric, so all of it lies on the pattern.
     """
     n_views = len(stack.weights)
-    mirrored = stack.weights[:, stack.mirror]
-    target = np.broadcast_to(A[stack.mirror], mirrored.shape)
+    mirrored = stack.weights[:, stack.reverse]
+    target = np.broadcast_to(A[stack.reverse], mirrored.shape)
     gram = _kernels.row_inconsistency_products(stack.indptr, target, mirrored)
     eps = np.finfo(np.float64).eps
     ridge = eps * np.trace(gram, axis1=1, axis2=2)
@@ -241,4 +237,4 @@ def _combine(stack: GraphStack, A: FloatArray) -> FloatArray:
     w = solved[:, :, 0] / solved[:, :, 0].sum(axis=1, keepdims=True)
     per_entry = np.repeat(w, np.diff(stack.indptr), axis=0)
     combined = (mirrored * per_entry.T).sum(axis=0)
-    return np.asarray(combined[stack.mirror])
+    return np.asarray(combined[stack.reverse])

@@ -13,11 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray
 from manyview.graphs import FitSize
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, GRAPH, integer, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._graph_base import GraphClusterer
 from manyview.methods._memory_model import mgl_memory
-from manyview.runtime import Estimate, check_integer, check_real, logger
-from manyview.spectral import in_order_of_first, kmeans_labels, laplacian, smallest_eigenpairs
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.runtime import Estimate, logger
+from manyview.spectral import kmeans_labels, laplacian, relabel_by_first_sample, smallest_eigenpairs
 
 # A view whose Laplacian the embedding does not feel would get an infinite weight; traces below
 # this share of C are counted as this share.
@@ -37,7 +39,7 @@ class MGLRound:
 
 
 @shared_docs
-class MGL(GraphClusterer):
+class MGL(PredictMixin, MultiViewClusterer):
     """Parameter-free auto-weighted multiple graph learning: one embedding for all views.
 
     F minimises sum_v sqrt(Tr(F' L_v F)) over the normalised Laplacians of the views' graphs, by
@@ -87,6 +89,8 @@ class MGL(GraphClusterer):
     True
     """
 
+    _constraints = COMMON | GRAPH | {"max_iter": integer(1), "tol": real(0, above=True)}
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -101,55 +105,46 @@ class MGL(GraphClusterer):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_clusters,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            neighbor_search=neighbor_search,
-            normalize=normalize,
-            views=views,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.neighbor_search = neighbor_search
+        self.normalize = normalize
+        self.views = views
         self.max_iter = max_iter
         self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
-        with self._running() as run:
-            views = self._read_views(X)
-            view_graphs = self._view_graphs(views, run)
+        with self._running() as run, self._backend(run) as backend:
+            graphs = self._graphs(backend, self._read(backend, X))
             laplacians = [
                 laplacian(csr_array((graph + graph.T) / 2), normalized=True)[0]
-                for graph in view_graphs.graphs
+                for graph in graphs.graphs
             ]
             embedding = self._alternate(laplacians, run.rng)
-            labels = kmeans_labels(embedding, self._C, run.seed)
-            self.embedding_ = view_graphs.layout.by_sample(embedding)
-            self.labels_ = in_order_of_first(view_graphs.layout.by_sample(labels))
-        self.view_graphs_ = view_graphs.between_samples()
-        self.bridges_ = view_graphs.bridges
+            labels = kmeans_labels(embedding, self.n_clusters_, run.seed)
+            self.embedding_ = graphs.order.by_sample(embedding)
+            self.labels_ = relabel_by_first_sample(graphs.order.by_sample(labels))
+            self.view_graphs_ = [graphs.by_sample(graph) for graph in graphs.graphs]
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
         return mgl_memory(size)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("max_iter", self.max_iter, 1)
-        check_real("tol", self.tol, 0, above=True)
-
     def _alternate(self, laplacians: list[csr_array], rng: np.random.Generator) -> FloatArray:
         """Embedding and weights by turns, from equal weights."""
         speaking = np.array([L.nnz > 0 for L in laplacians])
         alpha = np.where(speaking, 1 / len(laplacians), 0.0)
-        least = _LEAST_TRACE * self._C
+        least = _LEAST_TRACE * self.n_clusters_
         history: list[MGLRound] = []
         self.converged_ = False
         for number in range(1, int(self.max_iter) + 1):
             total = sum(a * L for a, L in zip(alpha, laplacians, strict=True))
             bound = 2.0 * float(alpha.sum())
-            _, F = smallest_eigenpairs(csr_array(total), bound, self._C, rng)
+            _, F = smallest_eigenpairs(csr_array(total), bound, self.n_clusters_, rng)
             traces = np.array([float((F * (L @ F)).sum()) for L in laplacians])
             roots = np.sqrt(np.maximum(traces, least))
             alpha = np.where(speaking, 0.5 / roots, 0.0)

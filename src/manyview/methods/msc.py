@@ -11,11 +11,13 @@ from scipy.linalg import svd
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray
-from manyview.graphs import FitSize
+from manyview.graphs import FitSize, view_kernels
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, KERNEL, integer, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._kernel_base import KernelClusterer
 from manyview.methods._memory_model import msc_memory
-from manyview.runtime import Estimate, check_choice, check_integer, check_real, logger
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.runtime import Estimate, logger
 from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
 
 # The published schedule of the augmented Lagrangian's weight: start, growth, limit.
@@ -23,7 +25,7 @@ _MU, _GROWTH, _MU_LIMIT = 1e-3, 1.9, 1e10
 
 
 @shared_docs
-class MSC(KernelClusterer):
+class MSC(PredictMixin, MultiViewClusterer):
     """Spectral clustering of a low-rank transition matrix that all views share but for errors.
 
     Each view's kernel is a matrix of transition probabilities T_v = P + E_v; P has low rank, E_v is
@@ -72,6 +74,16 @@ class MSC(KernelClusterer):
     True
     """
 
+    _constraints = (
+        COMMON
+        | KERNEL
+        | {
+            "sparsity": real(0, "auto", above=True),
+            "max_iter": integer(1),
+            "tol": real(0, above=True),
+        }
+    )
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -86,43 +98,35 @@ class MSC(KernelClusterer):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_clusters,
-            kernel=kernel,
-            normalize=normalize,
-            views=views,
-            max_dense_samples=max_dense_samples,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_clusters = n_clusters
         self.sparsity = sparsity
         self.max_iter = max_iter
         self.tol = tol
+        self.kernel = kernel
+        self.normalize = normalize
+        self.views = views
+        self.max_dense_samples = max_dense_samples
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
-        with self._running() as run:
-            views = self._read_views(X)
-            kernels = self._kernels(views)
+        with self._running() as run, self._backend(run) as backend:
+            views = self._read(backend, X)
+            self._check_dense(backend, views, self.max_dense_samples)
+            kernels, self.bandwidths_ = view_kernels(
+                views, self.kernel, self.normalize, self.n_clusters_
+            )
             T = [_row_stochastic(kernels.pop(0)) for _ in views.names]
             P = self._decompose(T)
-            top = largest_eigenvectors(_symmetric_chain(P), self._C)
+            top = largest_eigenvectors(_symmetric_chain(P), self.n_clusters_)
             self.embedding_ = unit_rows(top)
-            self.labels_ = kmeans_labels(self.embedding_, self._C, run.seed)
+            self.labels_ = kmeans_labels(self.embedding_, self.n_clusters_, run.seed)
         self.transition_matrix_ = P
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
         return msc_memory(size)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if isinstance(self.sparsity, str):
-            check_choice("sparsity", self.sparsity, ("auto",))
-        else:
-            check_real("sparsity", self.sparsity, 0, above=True)
-        check_real("tol", self.tol, 0, above=True)
-        check_integer("max_iter", self.max_iter, 1)
 
     def _decompose(self, T: list[FloatArray]) -> FloatArray:
         """The augmented Lagrangian: P by row projections, E_v by thresholds, Q low rank = P.

@@ -1,13 +1,23 @@
-"""Spectral clustering of the mean of the views' graphs: the baseline nothing is learned in."""
+"""Spectral clustering of the mean of the views' graphs: the baseline that learns nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Self
+
+from manyview.graphs import FitSize
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
-from manyview.methods._spectral_baseline import SpectralBaseline
+from manyview.methods._mean_graph import mean_graph_results
+from manyview.methods._memory_model import spectral_memory
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.runtime import Estimate, check_integer
+from manyview.spectral import MAX_CLUSTERS, ClusterNumber, suggest_from_stack
 
 
 @shared_docs
-class SpectralAverage(SpectralBaseline):
+class SpectralAverage(PredictMixin, MultiViewClusterer):
     """Normalised spectral clustering of the mean of all views' graphs.
 
     Works on sparse graphs: memory O(V k N), seconds at 20,000 samples.
@@ -34,4 +44,43 @@ class SpectralAverage(SpectralBaseline):
     (60,)
     """
 
-    _takes_absent = True
+    _constraints = COMMON | GRAPH
+    _takes_missing = True
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        n_neighbors: int | str = "auto",
+        graph: str = "adaptive",
+        neighbor_search: str = "auto",
+        normalize: str | None = "auto",
+        views: Sequence[int] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.neighbor_search = neighbor_search
+        self.normalize = normalize
+        self.views = views
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, present: Any = None) -> Self:
+        """Cluster the samples; X and `present` are as in `CIGMVC.fit`, y is ignored."""
+        with self._running() as run, self._backend(run) as backend:
+            graphs = self._graphs(backend, self._read(backend, X, present))
+            self._learned(mean_graph_results(graphs, self.n_clusters_, run))
+        return self
+
+    def suggest_n_clusters(self, X: Any, max_clusters: int = MAX_CLUSTERS) -> ClusterNumber:
+        """The number of clusters that the eigenvalues of the mean graph suggest, 2 or more."""
+        check_integer("max_clusters", max_clusters, 2)
+        with self._running() as run, self._backend(run) as backend:
+            stack = backend.graphs(self._read(backend, X)).stack()
+            return suggest_from_stack(stack, run.rng, max_clusters)
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return spectral_memory(size)

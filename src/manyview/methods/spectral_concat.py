@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import Any, Self
 
-import numpy as np
-
-from manyview.graphs import FitSize, stack_graphs
-from manyview.inputs import Views, canonical_order, side_by_side
+from manyview.graphs import FitSize, concatenated_graph, joined
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
-from manyview.methods._graph_base import NO_PAIRS, ViewGraphs
+from manyview.methods._mean_graph import mean_graph_results
 from manyview.methods._memory_model import concat_memory
-from manyview.methods._spectral_baseline import SpectralBaseline
-from manyview.runtime import Estimate, Run
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.runtime import Estimate
 
 
 @shared_docs
-class SpectralConcat(SpectralBaseline):
+class SpectralConcat(PredictMixin, MultiViewClusterer):
     """Normalised spectral clustering of the concatenated features.
 
     Each view is normalised first, then all features are taken for one view. There is no
@@ -46,25 +46,44 @@ class SpectralConcat(SpectralBaseline):
     (60,)
     """
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self._takes_similarities():
-            raise ValueError(
-                "graph='precomputed' with SpectralConcat; expected features to put side by side"
-            )
+    _constraints = COMMON | GRAPH
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        n_neighbors: int | str = "auto",
+        graph: str = "adaptive",
+        neighbor_search: str = "auto",
+        normalize: str | None = "auto",
+        views: Sequence[int] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.neighbor_search = neighbor_search
+        self.normalize = normalize
+        self.views = views
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
+        with self._running() as run, self._backend(run) as backend:
+            if self.graph == "precomputed":
+                raise ValueError(
+                    "graph='precomputed' with SpectralConcat; expected features to put side by side"
+                )
+            views = self._read(backend, X)
+            backend.check_memory(self._fit_size(views), self._memory, type(self).__name__)
+            graph, rows = concatenated_graph(views, self._graph_options(), run)
+            self.neighbor_search_ = list(graph.searches)
+            self._settle_n_clusters(graph.stack, run)
+            graph = joined(graph, lambda: [rows], self.n_clusters_, run)
+            self._learned(mean_graph_results(graph, self.n_clusters_, run))
+        return self
 
     def _memory(self, size: FitSize) -> Estimate:
         return concat_memory(size)
-
-    def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
-        layout = canonical_order(views)
-        rows = side_by_side(
-            [self._rows(views.matrices[v][layout.samples], views.names[v]) for v in layout.views]
-        )
-        name = "all views"
-        made = self._graph(rows, name, run)
-        self.neighbor_search_ = [] if made.search is None else [made.search]
-        self._settle_n_clusters(lambda: stack_graphs([made.graph]), run)
-        whole = replace(layout, views=np.zeros(1, dtype=np.intp))
-        separate = ViewGraphs((made.graph,), whole, NO_PAIRS, made.cells)
-        return self._join(separate, lambda: [rows], f"graph of {name}", run)

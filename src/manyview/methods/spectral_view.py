@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from manyview._typing import FloatArray
 from manyview.graphs import FitSize
 from manyview.inputs import Views
+from manyview.methods._base import MultiViewClusterer, view_index
+from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
-from manyview.methods._graph_base import ViewGraphs
-from manyview.methods._spectral_baseline import SpectralBaseline
-from manyview.runtime import Run
+from manyview.methods._mean_graph import mean_graph_results
+from manyview.methods._memory_model import spectral_memory
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.runtime import Estimate
 
 
 @shared_docs
-class SpectralView(SpectralBaseline):
+class SpectralView(PredictMixin, MultiViewClusterer):
     """Normalised spectral clustering of one view alone.
 
     Works on sparse graphs: memory O(V k N), seconds at 20,000 samples.
@@ -47,6 +48,8 @@ class SpectralView(SpectralBaseline):
     (60,)
     """
 
+    _constraints = COMMON | GRAPH
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -60,37 +63,26 @@ class SpectralView(SpectralBaseline):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_clusters,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            neighbor_search=neighbor_search,
-            normalize=normalize,
-            views=views,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_clusters = n_clusters
         self.view = view
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.neighbor_search = neighbor_search
+        self.normalize = normalize
+        self.views = views
+        self.random_state = random_state
+        self.verbose = verbose
 
-    def _fit_size(self, views: Views) -> FitSize:
-        v = self._view_number(views)
-        return super()._fit_size(Views((views.names[v],), (views.matrices[v],)))
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
+        with self._running() as run, self._backend(run) as backend:
+            views = self._read(backend, X)
+            v = view_index(self.view, views.names)
+            chosen = Views((views.names[v],), (views.matrices[v],))
+            graphs = self._graphs(backend, chosen)
+            self._learned(mean_graph_results(graphs, self.n_clusters_, run))
+            self.view_weights_ = np.eye(len(views.names))[v]
+        return self
 
-    def _view_number(self, views: Views) -> int:
-        names = list(views.names)
-        view: Any = self.view
-        number = isinstance(view, Integral) and not isinstance(view, bool)
-        if isinstance(view, str) and view in names:
-            return names.index(view)
-        if number and 0 <= view < len(names):
-            return int(view)
-        raise ValueError(
-            f"view={self.view!r}; expected one of {names} or a number from 0 to {len(names) - 1}"
-        )
-
-    def _chosen_graphs(self, views: Views, run: Run) -> ViewGraphs:
-        self._chosen = v = self._view_number(views)
-        return self._view_graphs(Views((views.names[v],), (views.matrices[v],)), run)
-
-    def _voting_weights(self) -> FloatArray:
-        return np.asarray(np.arange(len(self._views.names)) == self._chosen, dtype=np.float64)
+    def _memory(self, size: FitSize) -> Estimate:
+        return spectral_memory(size)

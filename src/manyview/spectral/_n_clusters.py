@@ -1,8 +1,8 @@
-"""How many clusters there are: from the eigenvalues of the fused graph.
+"""The number of clusters, suggested from the eigenvalues of the mean graph.
 
-A graph of C groups has C small eigenvalues, and then a step. What follows the step is nearly even,
-so a step counts by how much it is larger than the next few: in a set of unequal groups the largest
-step alone often lies among the groups.
+A graph of C groups has C small eigenvalues, followed by a gap and evenly spaced larger ones. So the
+score of a gap is how much larger it is than the mean of the next few. If groups differ in size, the
+largest gap is often among the small eigenvalues.
 """
 
 from __future__ import annotations
@@ -14,34 +14,33 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from manyview.graphs import stack_graphs
+from manyview.graphs import MeanGraph, stack_graphs
 from manyview.spectral._spectrum import laplacian_spectrum
 
-#: Numbers of clusters that are looked at.
+#: The largest number of clusters considered.
 MAX_CLUSTERS = 20
-# Steps that a step is compared with.
-_FOLLOWING = 3
-#: Eigenvalues that are computed for it.
-N_EIGENVALUES = MAX_CLUSTERS + _FOLLOWING
+# Gaps that a gap is compared with.
+_N_FOLLOWING = 3
+#: Eigenvalues computed for it.
+N_EIGENVALUES = MAX_CLUSTERS + _N_FOLLOWING
 
 
 @dataclass(frozen=True)
 class ClusterNumber:
-    """A suggested number of clusters, and why.
+    """A suggested number of clusters, with the scores of all candidates.
 
     Attributes
     ----------
     n_clusters : int
         The number with the highest score.
     candidates : tuple of int
-        Numbers looked at: from 2, or from the number of connected components, on.
+        Numbers considered: from 2, or from the number of connected components, on.
     eigenvalues : tuple of float
-        For each candidate the eigenvalue of that number, counted from the smallest: small where
-        the graph has at least so many groups.
+        For each candidate c the c-th smallest eigenvalue: small if the graph has at least c groups.
     gaps : tuple of float
-        The step from it to the next eigenvalue.
+        The difference to the next eigenvalue.
     scores : tuple of float
-        How much that step is larger than the mean of the following three.
+        The gap minus the mean of the following three.
     """
 
     n_clusters: int
@@ -51,7 +50,7 @@ class ClusterNumber:
     scores: tuple[float, ...]
 
     def table(self) -> list[dict[str, float]]:
-        """One row a candidate; ``pandas.DataFrame(suggestion.table())`` makes a table of it."""
+        """One row per candidate, for ``pandas.DataFrame(suggestion.table())``."""
         columns = (self.candidates, self.eigenvalues, self.gaps, self.scores)
         names = ("n_clusters", "eigenvalue", "gap", "score")
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -70,33 +69,33 @@ class ClusterNumber:
 def suggest_from_graphs(
     graphs: Sequence[csr_array], rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
 ) -> ClusterNumber:
-    """Suggest a number of clusters from the graphs of the views, rows summing to 1 or 0."""
+    """Suggest a number of clusters from the graphs of the views; rows sum to 1 or 0."""
     return suggest_from_stack(stack_graphs(graphs), rng, max_clusters)
 
 
 def suggest_from_stack(
     stack: Any, rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
 ) -> ClusterNumber:
-    """The same for graphs that lie on one pattern, wherever that is."""
+    """The same for graphs stacked on one pattern, local or distributed."""
     n = stack.n_samples
     if n < 3:
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
     largest = min(max_clusters, n - 1)
-    looked_at = min(largest + _FOLLOWING, n - 1)
-    fused = stack.symmetric(stack.mean())
-    spectrum = laplacian_spectrum(fused, looked_at, rng, normalized=True)
+    n_eigenvalues = min(largest + _N_FOLLOWING, n - 1)
+    fused = stack.symmetric(stack.edges(MeanGraph()))
+    spectrum = laplacian_spectrum(fused, n_eigenvalues, rng, normalized=True)
     if spectrum.n_components > largest:
         raise ValueError(
             f"the graphs of the views together have {spectrum.n_components} connected components, "
-            f"more than the {largest} clusters looked at; expected a number of clusters, or a "
+            f"more than the {largest} clusters considered; expected a number of clusters, or a "
             "larger max_clusters"
         )
-    steps = np.diff(spectrum.values)
+    differences = np.diff(spectrum.values)
     # Unconnected samples are never in the same cluster.
     candidates = np.arange(max(2, spectrum.n_components), largest + 1)
-    following = np.array([np.append(steps[c : c + _FOLLOWING], 0.0).sum() for c in candidates])
-    following /= np.clip(len(steps) - candidates, 1, _FOLLOWING)
-    gaps = steps[candidates - 1]
+    following = np.array([differences[c : c + _N_FOLLOWING].sum() for c in candidates])
+    following /= np.clip(len(differences) - candidates, 1, _N_FOLLOWING)
+    gaps = differences[candidates - 1]
     scores = gaps - following
     return ClusterNumber(
         int(candidates[scores.argmax()]),

@@ -1,0 +1,275 @@
+"""Views -> one similarity graph per view, joined where together they have too many components."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._typing import BoolArray, IntArray
+from manyview.graphs._bridges import add_bridges, closest_bridges, union_components
+from manyview.graphs._checkpoint import ViewGraph, load_graph, save_graph
+from manyview.graphs._knn import nearest
+from manyview.graphs._row_block import reordered
+from manyview.graphs._stack import GraphStack, stack_graphs
+from manyview.graphs._weights import (
+    complete_graph,
+    expand_graph,
+    neighbor_graph,
+    precomputed_graph,
+)
+from manyview.inputs import (
+    CanonicalOrder,
+    Rows,
+    Views,
+    canonical_order,
+    count_distinct,
+    side_by_side,
+    view_rows,
+)
+from manyview.runtime import Run
+
+#: Complete graphs store N^2 weights per view; with more samples they are refused.
+COMPLETE_LIMIT = 10_000
+_EQUALLY_FAR = "every sample is equally far from all its neighbours"
+
+
+@dataclass(frozen=True)
+class GraphOptions:
+    """How graphs are made from views.
+
+    Attributes
+    ----------
+    n_neighbors : int, "auto" or "all"
+    auto_neighbors : int
+        What "auto" stands for where there are enough samples.
+    weighting : one of `WEIGHTINGS`, or "precomputed"
+    search : {"auto", "exact", "approximate"}
+    normalize : {"auto", "zscore", "unit", None}
+    """
+
+    n_neighbors: int | str
+    auto_neighbors: int
+    weighting: str
+    search: str
+    normalize: str | None
+
+    def __post_init__(self) -> None:
+        if self.n_neighbors == "all" and self.weighting == "adaptive":
+            raise ValueError(
+                "n_neighbors='all' with graph='adaptive'; expected a number of neighbours, "
+                "or a graph of 'binary', 'cosine' or 'heat' weights"
+            )
+
+    @property
+    def precomputed(self) -> bool:
+        return self.weighting == "precomputed"
+
+    def neighbors_for(self, n: int, name: str) -> int:
+        """k for a view of n samples."""
+        automatic = self.n_neighbors == "auto"
+        k = min(self.auto_neighbors, max(n - 2, 1)) if automatic else int(self.n_neighbors)
+        if n < 3 and automatic:
+            raise ValueError(f"view '{name}' has n_samples={n}; expected at least 3 for a graph")
+        if k > n - 2:
+            expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
+            raise ValueError(f"n_neighbors={k}, but view '{name}' has n_samples={n}; {expected}")
+        return k
+
+
+@dataclass(frozen=True)
+class ViewGraphs:
+    """One graph per view, rows in the canonical order of the samples.
+
+    Attributes
+    ----------
+    graphs : in the order of the views
+    order : the canonical order
+    what : what the graphs are, for messages
+    searches : how the neighbours were found, one entry per view that was searched
+    bridges : pairs of samples that had to be joined; usually none
+    row_order : rows in an order in which neighbours are close, if a search found one
+    present : (n_samples, V), whether the view has the sample of that row; None if all have all
+    """
+
+    graphs: tuple[csr_array, ...]
+    order: CanonicalOrder
+    what: str
+    searches: tuple[Any, ...] = ()
+    bridges: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+    row_order: IntArray | None = None
+    present: BoolArray | None = None
+
+    def stack(self) -> GraphStack:
+        """The graphs on one pattern, views in canonical order."""
+        views, samples = self.order.views, self.order.samples
+        present = None if self.present is None else self.present[:, views]
+        stack = stack_graphs([self.graphs[v] for v in views], self.row_order, present)
+        rows = samples if self.row_order is None else samples[self.row_order]
+        return replace(stack, order=rows, view_order=views)
+
+    def by_sample(self, graph: csr_array) -> csr_array:
+        """A graph with rows and columns in the order of the input."""
+        return reordered(graph, np.argsort(self.order.samples))
+
+
+def view_graphs(views: Views, options: GraphOptions, run: Run) -> ViewGraphs:
+    """The similarity graph of every view, not yet joined."""
+    order = canonical_order(views, between_samples=options.precomputed)
+    what = graphs_in_words(views.names)
+    if options.precomputed:
+        given = [precomputed_graph(matrix, order.samples) for matrix in views.matrices]
+        _warn_of_empty(given, views.names, "it has no edges")
+        return ViewGraphs(tuple(given), order, what)
+    made = [_saved_or_made(views, v, order, options, run) for v in range(len(views.names))]
+    _warn_of_empty([one.graph for one in made], views.names, _EQUALLY_FAR)
+    return ViewGraphs(
+        graphs=tuple(one.graph for one in made),
+        order=order,
+        what=what,
+        searches=tuple(one.search for one in made if one.search is not None),
+        row_order=next((made[v].rows for v in order.views if made[v].rows is not None), None),
+        present=None if views.present is None else views.present[order.samples],
+    )
+
+
+def concatenated_graph(views: Views, options: GraphOptions, run: Run) -> tuple[ViewGraphs, Rows]:
+    """The one graph of all views' features side by side, and the rows it was made from."""
+    order = canonical_order(views)
+    rows = side_by_side(rows_in_order(views, order, options))
+    made = _graph(rows, "all views", options, run)
+    searches = () if made.search is None else (made.search,)
+    single = replace(order, views=np.zeros(1, dtype=np.intp))
+    what = "graph of all views"
+    return ViewGraphs((made.graph,), single, what, searches, row_order=made.rows), rows
+
+
+def rows_in_order(views: Views, order: CanonicalOrder, options: GraphOptions) -> list[Any]:
+    """Normalised rows of all views, samples and views in canonical order."""
+    return [
+        view_rows(views.matrices[v][order.samples], views.names[v], options.normalize)
+        for v in order.views
+    ]
+
+
+def joined(
+    separate: ViewGraphs, make_rows: Callable[[], Sequence[Rows]] | None, n_clusters: int, run: Run
+) -> ViewGraphs:
+    """The graphs with bridges between components, if their union has more than `n_clusters`.
+
+    `make_rows` gives the normalised rows of the views in canonical order; None for graphs that were
+    given, which have no distances to choose bridges by.
+    """
+    order, present = separate.order, separate.present
+    n_components, components = union_components(separate.graphs)
+    if n_components <= n_clusters:
+        if n_components == order.n_samples and make_rows is not None:  # each its own cluster
+            check_distinct(count_distinct(make_rows()), order.n_samples, n_clusters)
+        return separate
+    if make_rows is None:
+        raise ValueError(
+            f"n_clusters={n_clusters}, but the precomputed {separate.what} "
+            f"{_have(separate.what)} {n_components} connected components; "
+            f"expected at most {n_clusters}"
+        )
+    rows = make_rows()
+    check_distinct(count_distinct(rows), order.n_samples, n_clusters)
+    with run.stage("bridges"):
+        run.log("joining %d components", n_components)
+        ordered = None if present is None else present[:, order.views]
+        bridges = closest_bridges(components, rows, ordered)
+    warn_of_bridges(separate.what, n_components, n_clusters)
+    bridged = [
+        add_bridges(graph, bridges if present is None else bridges.between(present[:, v]))
+        for v, graph in enumerate(separate.graphs)
+    ]
+    return replace(separate, graphs=tuple(bridged), bridges=order.samples[bridges.pairs])
+
+
+def check_distinct(n_distinct: int, n_samples: int, n_clusters: int) -> None:
+    """Refuse more clusters than there are different samples."""
+    if n_distinct < n_clusters:
+        raise ValueError(
+            f"n_clusters={n_clusters}, but only {n_distinct} sample(s) of {n_samples} "
+            f"differ; expected 1 to {n_distinct}"
+        )
+
+
+def graphs_in_words(names: Sequence[str]) -> str:
+    return "graphs of the views together" if len(names) > 1 else f"graph of view '{names[0]}'"
+
+
+def warn_of_bridges(what: str, n_components: int, n_clusters: int) -> None:
+    warnings.warn(
+        f"the {what} {_have(what)} {n_components} connected components, more than "
+        f"n_clusters={n_clusters}; joined them by their closest pairs of samples (see bridges_)",
+        stacklevel=5,
+    )
+
+
+def warn_of_no_edges(name: str, why: str = _EQUALLY_FAR) -> None:
+    warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=5)
+
+
+def _warn_of_empty(graphs: Sequence[csr_array], names: Sequence[str], why: str) -> None:
+    for graph, name in zip(graphs, names, strict=True):
+        if graph.nnz == 0:
+            warn_of_no_edges(name, why)
+
+
+def _saved_or_made(
+    views: Views, v: int, order: CanonicalOrder, options: GraphOptions, run: Run
+) -> ViewGraph:
+    saved = None if run.checkpoint is None else load_graph(run.checkpoint, v)
+    if saved is not None:
+        run.log("view '%s': its graph is read from the checkpoint", views.names[v])
+        return saved
+    made = _graph_of_view(views, v, order, options, run)
+    if run.checkpoint is not None:
+        save_graph(run.checkpoint, v, made)
+    return made
+
+
+def _graph_of_view(
+    views: Views, v: int, order: CanonicalOrder, options: GraphOptions, run: Run
+) -> ViewGraph:
+    """A view's graph between all samples; rows of samples that the view lacks are empty."""
+    matrix, name, n = views.matrices[v], views.names[v], views.n_samples
+    samples = views.samples_of(v)
+    if samples is None:
+        rows = view_rows(matrix[order.samples], name, options.normalize)
+        return _graph(rows, name, options, run)
+    own = np.flatnonzero(np.isin(order.samples, samples))
+    if len(own) < 3:  # no neighbour is nearer than another one
+        return ViewGraph(csr_array((n, n)), None, None)
+    rows = view_rows(matrix[order.samples[own]], name, options.normalize)
+    made = _graph(rows, name, options, run)
+    row_order = made.rows
+    if row_order is not None:
+        row_order = np.concatenate([own[row_order], np.setdiff1d(np.arange(n), own)])
+    return ViewGraph(expand_graph(made.graph, own, n), row_order, made.search)
+
+
+def _graph(rows: Rows, name: str, options: GraphOptions, run: Run) -> ViewGraph:
+    n = rows.n_samples
+    with run.stage("neighbors"):
+        if options.n_neighbors == "all":
+            if n > COMPLETE_LIMIT:
+                raise ValueError(
+                    f"n_neighbors='all', but view '{name}' has {n} samples and a complete graph "
+                    f"stores {n} x {n} weights; expected at most {COMPLETE_LIMIT} samples"
+                )
+            return ViewGraph(complete_graph(rows, options.weighting), None, None)
+        k = options.neighbors_for(n, name)
+        near = nearest(rows, k + 1, options.search, run.seed)
+        graph = neighbor_graph(near, options.weighting, rows.sq_norms())
+    run.log("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
+    return ViewGraph(graph, near.order, near.search)
+
+
+def _have(what: str) -> str:
+    return "have" if what.startswith("graphs") else "has"

@@ -1,0 +1,129 @@
+"""Steps: computations on the rows of the stacked graphs, on one machine or on Dask workers.
+
+A step is a frozen dataclass with what it needs as fields. It is called with a `RowBlock` and the
+values of some graphs on its pattern. `GraphStack` calls it once for all rows, `BlockStack` once per
+worker; so each step and its signature exist once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyview._typing import BoolArray, FloatArray, IntArray
+from manyview.graphs._confidence import own_cluster_share
+from manyview.graphs._row_block import RowBlock
+
+#: Metadata of a field: every worker needs the rows of all samples.
+EVERYWHERE = {"send": "everywhere"}
+#: Metadata of a field: a worker needs the rows of its block. A number is the same for all rows.
+PER_ROW = {"send": "per row"}
+
+
+class Step:
+    """One computation on rows.
+
+    Attributes
+    ----------
+    name : str
+        What Dask's dashboard shows.
+    takes_incoming : bool
+        Whether the first graph's values on the incoming edges are passed too, after its own.
+    overwrites : bool
+        Whether the result is written over the last graph.
+    """
+
+    name: ClassVar[str]
+    takes_incoming: ClassVar[bool] = False
+    overwrites: ClassVar[bool] = False
+
+    #: (block, *values of graphs) -> what is computed.
+    __call__: Callable[..., Any]
+
+
+class Stack(Protocol):
+    """The graphs of the views on one pattern, on one machine or on Dask workers.
+
+    What represents a graph on the pattern (U) or one per view (A) is known to the stack alone.
+    """
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def n_views(self) -> int: ...
+
+    @property
+    def present(self) -> BoolArray | None:
+        """(n_samples, V): whether the view has the sample of that row; None if all have all."""
+
+    @property
+    def order(self) -> Any:
+        """The sample in each row."""
+
+    @property
+    def view_order(self) -> Any:
+        """The view at each position."""
+
+    @property
+    def view_graphs(self) -> Any:
+        """S_v, the graphs of the views."""
+
+    def edges(self, step: Step, *graphs: Any) -> Any:
+        """A graph on the pattern: the step's value of every edge."""
+
+    def rows(self, step: Step, *graphs: Any) -> NDArray[Any]:
+        """The step's values of every row, in the order of the rows."""
+
+    def total(self, step: Step, *graphs: Any) -> Any:
+        """The sum of the step's values over all blocks."""
+
+    def symmetric(self, U: Any, dtype: type = np.float64) -> Any:
+        """(U + U') / 2, as `laplacian_spectrum` takes it."""
+
+    def n_components(self, A: Any) -> int:
+        """Connected components of the union of graphs (V, nnz)."""
+
+    def by_sample(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows -> samples in the order of the input."""
+
+
+@dataclass(frozen=True)
+class MeanGraph(Step):
+    """The mean of the views' graphs, rows scaled to sum 1."""
+
+    name: ClassVar[str] = "start"
+
+    def __call__(self, block: RowBlock) -> FloatArray:
+        mean: FloatArray = block.weights.mean(axis=0)
+        sums = block.row_sums(mean)
+        mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(block.indptr))
+        return mean
+
+
+@dataclass(frozen=True)
+class EdgeWeightByView(Step):
+    """(n_rows, V): total weight of the edges of each row in each view."""
+
+    name: ClassVar[str] = "labels"
+
+    def __call__(self, block: RowBlock) -> FloatArray:
+        return block.row_sums_by_view(block.weights)
+
+
+@dataclass(frozen=True)
+class OwnClusterShare(Step):
+    """The share of each row's votes for its own cluster."""
+
+    labels: IntArray = field(metadata=EVERYWHERE)
+    trust: FloatArray = field(metadata=EVERYWHERE)
+    view_weights: FloatArray = field()
+    name: ClassVar[str] = "labels"
+
+    def __call__(self, block: RowBlock) -> FloatArray:
+        graphs = [block.as_matrix(np.ascontiguousarray(view)) for view in block.weights]
+        return own_cluster_share(graphs, self.labels, self.view_weights, self.trust, block.first)

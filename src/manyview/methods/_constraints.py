@@ -1,0 +1,72 @@
+"""Tables of what parameters may be; `MultiViewClusterer` checks them before every fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+from manyview.graphs import SEARCHES, WEIGHTINGS
+from manyview.runtime import check_choice, check_integer, check_real
+
+#: Called with a parameter's name and value; raises ValueError.
+Constraint: TypeAlias = Callable[[str, Any], Any]
+
+
+def integer(low: int, *words: str) -> Constraint:
+    """An integer of at least `low`, or one of some words."""
+    return partial(_number_or_word, number=partial(check_integer, low=low), words=words)
+
+
+def real(low: float, *words: str, above: bool = False) -> Constraint:
+    """A finite number of at least `low`, or `above` it; or one of some words."""
+    return partial(_number_or_word, number=partial(check_real, low=low, above=above), words=words)
+
+
+def choice(*choices: str | None) -> Constraint:
+    return partial(check_choice, choices=choices)
+
+
+def _number_or_word(name: str, value: Any, *, number: Constraint, words: tuple[str, ...]) -> None:
+    if words and isinstance(value, str):
+        check_choice(name, value, words)
+    else:
+        number(name, value)
+
+
+def _n_clusters(name: str, value: Any) -> None:
+    if isinstance(value, str) and value != "auto":
+        raise ValueError(f"{name}={value!r}; expected a number or 'auto'")
+    if not isinstance(value, str):
+        check_integer(name, value, 1)
+
+
+def _number_of_clusters(name: str, value: Any) -> None:
+    if value == "auto":
+        raise ValueError(
+            f"{name}='auto', but a method on kernels has no graph to read it from; expected a "
+            "number"
+        )
+    _n_clusters(name, value)
+
+
+COMMON: dict[str, Constraint] = {
+    "n_clusters": _n_clusters,
+    "normalize": choice("auto", "zscore", "unit", None),
+}
+GRAPH: dict[str, Constraint] = {
+    "graph": choice(*WEIGHTINGS, "precomputed"),
+    "neighbor_search": choice(*SEARCHES),
+    "n_neighbors": integer(1, "auto", "all"),
+}
+KERNEL: dict[str, Constraint] = {
+    "n_clusters": _number_of_clusters,
+    "kernel": choice("gaussian", "precomputed"),
+    "max_dense_samples": integer(1),
+}
+LOOP: dict[str, Constraint] = {
+    "updates": choice("published", "paper", "exact"),
+    "lambda_init": real(0, above=True),
+    "max_iter": integer(1),
+    "tol": real(0, above=True),
+}
