@@ -1,7 +1,7 @@
 """Compiled loops over raw arrays, and nothing else.
 
-Rows are independent and every row is summed by one thread in index order, so results do not
-depend on the number of threads. `tests/oracle.py` has a plain twin of each kernel.
+Every row is computed by one thread, in index order, so results do not depend on the number of
+threads. `tests/helpers/oracle.py` has a plain NumPy version of each kernel.
 """
 
 from manyview._kernels._blocks import chebyshev_step, subtract_projections

@@ -9,20 +9,12 @@ from manyview._typing import FloatArray, IntArray
 
 @njit(parallel=True, cache=True)
 def chebyshev_step(
-    indptr: IntArray,
-    indices: IntArray,
-    links: FloatArray,
-    diagonal: FloatArray,
-    first: int,
-    block: FloatArray,
-    before: FloatArray,
-    factor: float,
-    back: float,
-    out: FloatArray,
-) -> None:
-    """out = factor (diag(diagonal) - links) block - back before, for rows from `first` on.
+    indptr: IntArray, indices: IntArray, weights: FloatArray, diagonal: FloatArray, first: int,
+    block: FloatArray, before: FloatArray, factor: float, back: float, out: FloatArray,
+) -> None:  # fmt: skip
+    """out = factor (diag(diagonal) - weights) block - back before, for rows from `first` on.
 
-    Four links at a time: their rows of the block lie anywhere in memory and are waited for
+    Four edges at a time: their rows of the block lie anywhere in memory, so they are loaded
     together.
     """
     for i in prange(len(indptr) - 1):
@@ -32,7 +24,7 @@ def chebyshev_step(
         e = indptr[i]
         while e + 4 <= stop:
             j, k, m, n = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
-            to_j, to_k, to_m, to_n = links[e], links[e + 1], links[e + 2], links[e + 3]
+            to_j, to_k, to_m, to_n = weights[e], weights[e + 1], weights[e + 2], weights[e + 3]
             for c in range(block.shape[1]):
                 out[i, c] += (
                     to_j * block[j, c]
@@ -43,9 +35,9 @@ def chebyshev_step(
             e += 4
         for last in range(e, stop):
             j = indices[last]
-            link = links[last]
+            weight = weights[last]
             for c in range(block.shape[1]):
-                out[i, c] += link * block[j, c]
+                out[i, c] += weight * block[j, c]
         for c in range(block.shape[1]):
             out[i, c] = (
                 factor * (diagonal[i] * block[first + i, c] - out[i, c]) - back * before[i, c]
@@ -54,9 +46,9 @@ def chebyshev_step(
 
 @njit(parallel=True, cache=True)
 def subtract_projections(
-    block: FloatArray, pieces: IntArray, vector: FloatArray, shares: FloatArray
+    block: FloatArray, components: IntArray, vector: FloatArray, coefficients: FloatArray
 ) -> None:
-    """block[i] -= vector[i] shares[pieces[i]], in place."""
+    """block[i] -= vector[i] coefficients[components[i]], in place."""
     for i in prange(len(block)):
         for c in range(block.shape[1]):
-            block[i, c] -= vector[i] * shares[pieces[i], c]
+            block[i, c] -= vector[i] * coefficients[components[i], c]

@@ -1,4 +1,4 @@
-"""What a row holds, in one number."""
+"""64-bit hashes of numbers and of rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 @njit(cache=True)
 def _mix(x: Any) -> Any:
-    """A 64-bit number all of whose bits depend on all bits of another: the end of splitmix64."""
+    """The finaliser of splitmix64: every bit of the result depends on all bits of x."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -23,27 +23,33 @@ def _mix(x: Any) -> Any:
 
 @njit(cache=True)
 def hash_numbers(numbers: Any) -> Any:
-    """Each of some 64-bit numbers hashed."""
+    """A hash of each 64-bit number."""
     out = np.empty_like(numbers)
     for i in range(len(numbers)):
         out[i] = _mix(numbers[i] + _STEP)
     return out
 
 
+@njit(cache=True)
+def _hash_entry(bits: Any, column: int, with_columns: bool) -> Any:
+    """0 for the number 0, so that stored zeros do not matter."""
+    if bits == np.uint64(0) or bits == _MINUS_ZERO:
+        return np.uint64(0)
+    salt = np.uint64(column + 1) * _STEP if with_columns else np.uint64(0)
+    return _mix(_mix(bits) + salt)
+
+
 @njit(parallel=True, cache=True)
 def dense_row_digests(bits: Any, with_columns: bool, out: Any) -> None:
-    """One number a row of float64, given as their bits; zeros count for nothing.
+    """One hash per row of float64 numbers, given as their bits.
 
-    A sum over entries, so that a sparse row has the number of the dense one. Without columns it is
-    the same in whatever order the entries of a row stand.
+    It is a sum over entries, so a sparse row has the hash of the dense one. Without columns it
+    does not depend on the order of the entries in a row.
     """
     for i in prange(bits.shape[0]):
         total = np.uint64(0)
         for f in range(bits.shape[1]):
-            value = bits[i, f]
-            if value != np.uint64(0) and value != _MINUS_ZERO:
-                salt = np.uint64(f + 1) * _STEP if with_columns else np.uint64(0)
-                total += _mix(_mix(value) + salt)
+            total += _hash_entry(bits[i, f], f, with_columns)
         out[i] = total
 
 
@@ -54,9 +60,6 @@ def sparse_row_digests(
     """As `dense_row_digests`, for rows of a CSR matrix."""
     for i in prange(len(indptr) - 1):
         total = np.uint64(0)
-        for place in range(indptr[i], indptr[i + 1]):
-            value = bits[place]
-            if value != np.uint64(0) and value != _MINUS_ZERO:
-                salt = np.uint64(indices[place] + 1) * _STEP if with_columns else np.uint64(0)
-                total += _mix(_mix(value) + salt)
+        for e in range(indptr[i], indptr[i + 1]):
+            total += _hash_entry(bits[e], indices[e], with_columns)
         out[i] = total

@@ -1,4 +1,4 @@
-"""Distances between rows, and which rows are near."""
+"""Squared distances between rows, and candidates for the nearest rows."""
 
 from __future__ import annotations
 
@@ -26,15 +26,9 @@ def dense_sq_distances(data: FloatArray, targets: IntArray, candidates: IntArray
 
 @njit(parallel=True, cache=True)
 def sparse_sq_distances(
-    indptr: IntArray,
-    indices: IntArray,
-    data: FloatArray,
-    scale: FloatArray,
-    shift: FloatArray,
-    width: int,
-    targets: IntArray,
-    candidates: IntArray,
-) -> FloatArray:
+    indptr: IntArray, indices: IntArray, data: FloatArray, scale: FloatArray, shift: FloatArray,
+    width: int, targets: IntArray, candidates: IntArray,
+) -> FloatArray:  # fmt: skip
     """As `dense_sq_distances`, for rows scale[i] * x_i + shift[i] with x_i sparse."""
     out = np.empty(candidates.shape)
     for t in prange(len(targets)):
@@ -66,34 +60,22 @@ def sparse_sq_distances(
 
 @njit(parallel=True, cache=True)
 def sparse_candidates(
-    indptr: IntArray,
-    indices: IntArray,
-    data: FloatArray,
-    column_indptr: IntArray,
-    column_rows: IntArray,
-    column_data: FloatArray,
-    scale: FloatArray,
-    shift: FloatArray,
-    sums: FloatArray,
-    sq_norms: FloatArray,
-    width: int,
-    m: int,
-    start: int,
-    stop: int,
-    n: int,
-) -> IntArray:
-    """The m other rows, among the first n, nearest to each of rows start..stop-1, for rows
-    scale[i] x_i + shift[i].
+    indptr: IntArray, indices: IntArray, data: FloatArray,
+    column_indptr: IntArray, column_rows: IntArray, column_data: FloatArray,
+    scale: FloatArray, shift: FloatArray, sums: FloatArray, sq_norms: FloatArray,
+    width: int, m: int, start: int, stop: int, n: int,
+) -> IntArray:  # fmt: skip
+    """The m nearest of the first n rows, for each of rows start..stop-1, itself excluded.
 
-    `sums` are the row sums of scale[i] x_i; the matrix of the x_i comes by rows, and its first n
-    rows by columns.
+    Row i is scale[i] x_i + shift[i]; `sums` are the row sums of scale[i] x_i. The matrix of the
+    x_i is given as CSR, its first n rows also as CSC.
     """
     out = np.empty((stop - start, m), np.int64)
-    share = 32  # rows that take turns in one array of products
-    for part in prange((stop - start + share - 1) // share):
+    batch = 32  # rows per array of products
+    for b in prange((stop - start + batch - 1) // batch):
         products = np.zeros(n)
         best = np.empty(m)
-        for i in range(start + part * share, min(start + (part + 1) * share, stop)):
+        for i in range(start + b * batch, min(start + (b + 1) * batch, stop)):
             for e in range(indptr[i], indptr[i + 1]):
                 feature = indices[e]
                 for f in range(column_indptr[feature], column_indptr[feature + 1]):
@@ -107,11 +89,11 @@ def sparse_candidates(
                 if j == i or (filled == m and score >= best[m - 1]):
                     continue
                 filled = min(filled + 1, m)
-                place = filled - 1
-                while place > 0 and best[place - 1] > score:
-                    best[place] = best[place - 1]
-                    out[i - start, place] = out[i - start, place - 1]
-                    place -= 1
-                best[place] = score
-                out[i - start, place] = j
+                position = filled - 1
+                while position > 0 and best[position - 1] > score:
+                    best[position] = best[position - 1]
+                    out[i - start, position] = out[i - start, position - 1]
+                    position -= 1
+                best[position] = score
+                out[i - start, position] = j
     return out

@@ -1,4 +1,4 @@
-"""Sparse patterns: unions, transposes, orders, connected components."""
+"""Sparsity patterns: union, symmetrisation, reordering, connected components."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ from manyview._typing import FloatArray, IntArray
 
 @njit(parallel=True, cache=True)
 def align_weights(
-    indptr: IntArray,
-    indices: IntArray,
-    own_indptr: IntArray,
-    own_indices: IntArray,
-    own_data: FloatArray,
-    out: FloatArray,
-) -> None:
-    """Write a graph's weights to their places in a wider pattern; both have sorted columns."""
+    indptr: IntArray, indices: IntArray,
+    own_indptr: IntArray, own_indices: IntArray, own_data: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Write a graph's weights to their positions in a wider pattern; both have sorted columns."""
     for i in prange(len(indptr) - 1):
-        place = indptr[i]
+        position = indptr[i]
         for e in range(own_indptr[i], own_indptr[i + 1]):
-            while indices[place] < own_indices[e]:
-                place += 1
-            out[place] = own_data[e]
+            while indices[position] < own_indices[e]:
+                position += 1
+            out[position] = own_data[e]
 
 
 @njit(cache=True)
@@ -31,8 +27,8 @@ def _merge_row(
     left: IntArray, right: IntArray, a: int, a_end: int, b: int, b_end: int,
     out: IntArray, start: int, write: bool,
 ) -> int:  # fmt: skip
-    """Number of different columns in two sorted rows, written from `start` on if asked for."""
-    place = start
+    """Number of distinct columns in two sorted rows; with `write` they are put in `out`."""
+    position = start
     while a < a_end or b < b_end:
         if b == b_end or (a < a_end and left[a] <= right[b]):
             column = left[a]
@@ -43,16 +39,16 @@ def _merge_row(
             column = right[b]
             b += 1
         if write:
-            out[place] = column
-        place += 1
-    return place - start
+            out[position] = column
+        position += 1
+    return position - start
 
 
 @njit(parallel=True, cache=True)
 def merged_row_lengths(
     indptr: IntArray, indices: IntArray, other_indptr: IntArray, other_indices: IntArray
 ) -> IntArray:
-    """Number of different columns in each row of two patterns with sorted columns."""
+    """Row lengths of the union of two patterns with sorted columns."""
     out = np.zeros(len(indptr) - 1, np.int64)
     for i in prange(len(indptr) - 1):
         out[i] = _merge_row(
@@ -64,14 +60,10 @@ def merged_row_lengths(
 
 @njit(parallel=True, cache=True)
 def merge_columns(
-    indptr: IntArray,
-    indices: IntArray,
-    other_indptr: IntArray,
-    other_indices: IntArray,
-    out_indptr: IntArray,
-    out: IntArray,
-) -> None:
-    """Write the sorted columns of two patterns' union, row by row."""
+    indptr: IntArray, indices: IntArray, other_indptr: IntArray, other_indices: IntArray,
+    out_indptr: IntArray, out: IntArray,
+) -> None:  # fmt: skip
+    """Write the sorted columns of the union of two patterns."""
     for i in prange(len(indptr) - 1):
         _merge_row(
             indices, other_indices, indptr[i], indptr[i + 1], other_indptr[i], other_indptr[i + 1],
@@ -81,23 +73,17 @@ def merge_columns(
 
 @njit(parallel=True, cache=True)
 def permute(
-    indptr: IntArray,
-    indices: IntArray,
-    values: FloatArray,
-    order: IntArray,
-    number: IntArray,
-    out_indptr: IntArray,
-    out_indices: IntArray,
-    out: FloatArray,
-) -> None:
-    """Rows order[0], order[1], ... of a matrix, its columns renumbered and sorted, zeros left out.
+    indptr: IntArray, indices: IntArray, values: FloatArray, order: IntArray, number: IntArray,
+    out_indptr: IntArray, out_indices: IntArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Rows order[0], order[1], ... of a matrix, columns renumbered and sorted, zeros dropped.
 
-    `number` is the inverse of `order`; `out_indptr` has the row starts.
+    `number` is the inverse of `order`.
     """
     for r in prange(len(order)):
-        place, stop = out_indptr[r], out_indptr[r + 1]
-        columns = np.empty(stop - place, indices.dtype)
-        found = np.empty(stop - place, values.dtype)
+        position, stop = out_indptr[r], out_indptr[r + 1]
+        columns = np.empty(stop - position, indices.dtype)
+        found = np.empty(stop - position, values.dtype)
         m = 0
         for e in range(indptr[order[r]], indptr[order[r] + 1]):
             if values[e] != 0.0:
@@ -105,14 +91,14 @@ def permute(
                 found[m] = values[e]
                 m += 1
         for c in np.argsort(columns):
-            out_indices[place] = columns[c]
-            out[place] = found[c]
-            place += 1
+            out_indices[position] = columns[c]
+            out[position] = found[c]
+            position += 1
 
 
 @njit(parallel=True, cache=True)
 def find_mirrors(indptr: IntArray, indices: IntArray, out: IntArray) -> None:
-    """The place of (j, i) for every entry (i, j) of a pattern with sorted columns, or -1."""
+    """The position of (j, i) for every entry (i, j) of a pattern with sorted columns, or -1."""
     for i in prange(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
             low, high = indptr[indices[e]], indptr[indices[e] + 1]
@@ -127,10 +113,10 @@ def find_mirrors(indptr: IntArray, indices: IntArray, out: IntArray) -> None:
 
 
 @njit(parallel=True, cache=True)
-def gather(values: FloatArray, places: IntArray, out: FloatArray) -> None:
-    """out = values[places], 0 where the place is negative."""
-    for e in prange(len(places)):
-        out[e] = values[places[e]] if places[e] >= 0 else 0.0
+def gather(values: FloatArray, positions: IntArray, out: FloatArray) -> None:
+    """out = values[positions], 0 where the position is negative."""
+    for e in prange(len(positions)):
+        out[e] = values[positions[e]] if positions[e] >= 0 else 0.0
 
 
 @njit(cache=True)
@@ -139,15 +125,15 @@ def _symmetric_row(
     rows: IntArray, incoming: FloatArray, b: int, b_end: int,
     out_indices: IntArray, out: FloatArray, start: int, write: bool,
 ) -> int:  # fmt: skip
-    """Entries of one row of (U + U') / 2, zeros left out, written from `start` on if asked for."""
-    place = start
+    """Number of nonzeros in one row of (U + U') / 2; with `write` they are put in `out`."""
+    position = start
     while True:
         while a < a_end and values[a] == 0.0:
             a += 1
         while b < b_end and incoming[b] == 0.0:
             b += 1
         if a == a_end and b == b_end:
-            return place - start
+            return position - start
         if b == b_end or (a < a_end and columns[a] <= rows[b]):
             column = columns[a]
             value = values[a]
@@ -160,21 +146,17 @@ def _symmetric_row(
             value = incoming[b]
             b += 1
         if write:
-            out_indices[place] = column
-            out[place] = value / 2
-        place += 1
+            out_indices[position] = column
+            out[position] = value / 2
+        position += 1
 
 
 @njit(parallel=True, cache=True)
 def symmetric_row_lengths(
-    indptr: IntArray,
-    indices: IntArray,
-    values: FloatArray,
-    into_indptr: IntArray,
-    into_rows: IntArray,
-    incoming: FloatArray,
-) -> IntArray:
-    """Entries in each row of U + U', zeros left out; U comes by rows and by columns."""
+    indptr: IntArray, indices: IntArray, values: FloatArray,
+    into_indptr: IntArray, into_rows: IntArray, incoming: FloatArray,
+) -> IntArray:  # fmt: skip
+    """Nonzeros in each row of U + U'; U is given by rows (CSR) and by columns (`into_*`)."""
     out = np.zeros(len(indptr) - 1, np.int64)
     for i in prange(len(indptr) - 1):
         out[i] = _symmetric_row(
@@ -187,17 +169,11 @@ def symmetric_row_lengths(
 
 @njit(parallel=True, cache=True)
 def fill_symmetric(
-    indptr: IntArray,
-    indices: IntArray,
-    values: FloatArray,
-    into_indptr: IntArray,
-    into_rows: IntArray,
-    incoming: FloatArray,
-    out_indptr: IntArray,
-    out_indices: IntArray,
-    out: FloatArray,
-) -> None:
-    """Write the entries of (U + U') / 2 that `symmetric_row_lengths` counted."""
+    indptr: IntArray, indices: IntArray, values: FloatArray,
+    into_indptr: IntArray, into_rows: IntArray, incoming: FloatArray,
+    out_indptr: IntArray, out_indices: IntArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Write the nonzeros of (U + U') / 2, counted by `symmetric_row_lengths`."""
     for i in prange(len(indptr) - 1):
         _symmetric_row(
             indices, values, indptr[i], indptr[i + 1],
@@ -208,7 +184,7 @@ def fill_symmetric(
 
 @njit(parallel=True, cache=True)
 def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
-    """Entries of each row that are not 0."""
+    """Nonzeros of each row."""
     out = np.zeros(len(indptr) - 1, np.int64)
     for i in prange(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
@@ -219,7 +195,7 @@ def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
 
 @njit(cache=True)
 def components(indptr: IntArray, indices: IntArray) -> IntArray:
-    """Each sample's connected component in a symmetric pattern, in the order of first samples."""
+    """Each sample's connected component in a symmetric pattern, numbered by first samples."""
     n = len(indptr) - 1
     out = np.full(n, -1, np.int32)
     queue = np.empty(n, np.int32)
@@ -246,7 +222,7 @@ def components(indptr: IntArray, indices: IntArray) -> IntArray:
 
 @njit(cache=True)
 def breadth_first_depth(indptr: IntArray, indices: IntArray) -> int:
-    """Steps from sample 0 to the farthest sample it is connected with, breadth first."""
+    """Number of edges from sample 0 to the farthest sample of its connected component."""
     steps = np.full(len(indptr) - 1, -1)
     queue = np.empty(len(steps), np.int64)
     steps[0] = 0
@@ -274,8 +250,8 @@ def _root(parents: IntArray, i: int) -> int:
 
 
 @njit(cache=True)
-def _join(parents: IntArray, i: int, j: int) -> None:
-    """Put two samples into one piece, whose root is its lowest sample."""
+def _unite(parents: IntArray, i: int, j: int) -> None:
+    """Merge the sets of two samples (union-find); the root of a set is its lowest sample."""
     a, b = _root(parents, i), _root(parents, j)
     if a < b:
         parents[b] = a
@@ -285,23 +261,23 @@ def _join(parents: IntArray, i: int, j: int) -> None:
 
 @njit(cache=True)
 def unite_edges(indptr: IntArray, indices: IntArray, first: int, parents: IntArray) -> None:
-    """Join what some rows of a pattern, from `first` on, connect."""
+    """Merge the sets at both ends of every edge in rows from `first` on."""
     for i in range(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
-            _join(parents, first + i, indices[e])
+            _unite(parents, first + i, indices[e])
     _flatten(parents)
 
 
 @njit(cache=True)
 def unite_forests(parents: IntArray, others: IntArray) -> None:
-    """Join what other roots of the same samples say is connected."""
+    """Merge what a second union-find of the same samples has merged."""
     for i in range(len(parents)):
         if others[i] != i:
-            _join(parents, i, others[i])
+            _unite(parents, i, others[i])
     _flatten(parents)
 
 
 @njit(cache=True)
 def _flatten(parents: IntArray) -> None:
     for i in range(len(parents)):
-        parents[i] = parents[parents[i]]  # a root is lower than its samples, and was here before
+        parents[i] = parents[parents[i]]  # roots are lower than their samples: already final

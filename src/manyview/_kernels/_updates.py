@@ -1,4 +1,4 @@
-"""What a round of the fusion does to every edge."""
+"""Updates of the edges in one round of the fusion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def row_inconsistency_products(
 def row_variations(
     indptr: IntArray, indices: IntArray, first: int, unified: FloatArray, embedding: FloatArray
 ) -> FloatArray:
-    """out[i] = sum_j u_ij ||f_i - f_j||^2, for rows from `first` on of a larger matrix."""
+    """out[i] = sum_j u_ij ||f_i - f_j||^2, for rows from `first` on."""
     out = np.zeros(len(indptr) - 1)
     for i in prange(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
@@ -66,45 +66,38 @@ def _sq_gap(embedding: FloatArray, i: int, j: int) -> float:
 def _project_simplex(values: FloatArray) -> None:
     """Euclidean projection on the probability simplex, in place (Michelot 1986).
 
-    What lies below the level that the others would share is taken out until nothing does. Values
-    count from the largest one: a common offset does not matter to the projection, and a large one
-    would swallow the 1 that is to be shared out.
+    Values below the current threshold are dropped until none is. The largest value is subtracted
+    first: a common offset does not change the projection, but a large one would lose the sum of 1
+    to rounding.
     """
     values -= values.max()
-    level = -1.0
-    left = len(values) + 1
+    threshold = -1.0
+    kept = len(values) + 1
     while True:
         total = 0.0
         above = 0
         for value in values:
-            if value > level:
+            if value > threshold:
                 total += value
                 above += 1
-        # Fewer each time, but for a value so near the level that rounding puts it back.
-        if above >= left:
+        # Fewer in each pass, unless rounding puts a value back that is close to the threshold.
+        if above >= kept:
             break
-        left = above
-        level = (total - 1.0) / above
+        kept = above
+        threshold = (total - 1.0) / above
     for m in range(len(values)):
-        values[m] = max(values[m] - level, 0.0)
+        values[m] = max(values[m] - threshold, 0.0)
 
 
 @njit(parallel=True, cache=True)
 def unify(
-    indptr: IntArray,
-    indices: IntArray,
-    first: int,
-    consistent: FloatArray,
-    embedding: FloatArray,
-    shares: FloatArray,
-    row_factors: FloatArray,
-    pulls: FloatArray,
-    out: FloatArray,
-) -> None:
-    """Rows of U: projections of row_factor_i sum_v shares_v a_v,i - pull_i ||f_i - f_j||^2 on the
-    simplex; for rows from `first` on of a larger matrix.
+    indptr: IntArray, indices: IntArray, first: int, consistent: FloatArray, embedding: FloatArray,
+    shares: FloatArray, row_factors: FloatArray, pulls: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Rows of U, from `first` on: the projections on the simplex of
+    row_factors_i sum_v shares_v a_v,ij - pulls_i ||f_i - f_j||^2.
 
-    Only columns in which some view is positive take part; a row without any is empty.
+    Only columns with a positive part in some view take part; a row without any is empty.
     """
     n_views = consistent.shape[0]
     for i in prange(len(indptr) - 1):
@@ -124,29 +117,25 @@ def unify(
                 values[m] = row_factors[i] * centre
                 m += 1
         if m > 0:
-            _pull_apart(values[:m], embedding, first + i, indices, active, pulls[i])
+            _subtract_gaps(values[:m], embedding, first + i, indices, active, pulls[i])
             _project_simplex(values[:m])
             for position in range(m):
                 out[active[position]] = values[position]
 
 
 @njit(cache=True)
-def _pull_apart(
-    values: FloatArray,
-    embedding: FloatArray,
-    i: int,
-    indices: IntArray,
-    places: IntArray,
+def _subtract_gaps(
+    values: FloatArray, embedding: FloatArray, i: int, indices: IntArray, edges: IntArray,
     pull: float,
-) -> None:
-    """values[p] -= pull ||f_i - f_j||^2 for the j at each place.
+) -> None:  # fmt: skip
+    """values[p] -= pull ||f_i - f_j||^2 with j = indices[edges[p]].
 
-    Four at a time: their rows lie anywhere in memory and are waited for together.
+    Four at a time: their rows lie anywhere in memory, so they are loaded together.
     """
     p = 0
     while p + 4 <= len(values):
-        j, k = indices[places[p]], indices[places[p + 1]]
-        m, n = indices[places[p + 2]], indices[places[p + 3]]
+        j, k = indices[edges[p]], indices[edges[p + 1]]
+        m, n = indices[edges[p + 2]], indices[edges[p + 3]]
         to_j = to_k = to_m = to_n = 0.0
         for c in range(embedding.shape[1]):
             own = embedding[i, c]
@@ -162,26 +151,19 @@ def _pull_apart(
         values[p + 3] -= pull * to_n
         p += 4
     for last in range(p, len(values)):
-        values[last] -= pull * _sq_gap(embedding, i, indices[places[last]])
+        values[last] -= pull * _sq_gap(embedding, i, indices[edges[last]])
 
 
 @njit(parallel=True, cache=True)
 def split_linear(
-    indptr: IntArray,
-    mirror: IntArray,
-    weights: FloatArray,
-    unified: FloatArray,
-    from_unified: FloatArray,
-    from_weights: FloatArray,
-    symmetrize: bool,
-    unified_there: FloatArray,
-    weights_there: FloatArray,
-    out: FloatArray,
-) -> None:
-    """Consistent parts a_v = from_unified_v u + sum_w from_weights_vw s_w, cut to 0 <= a <= s.
+    indptr: IntArray, mirror: IntArray, weights: FloatArray, unified: FloatArray,
+    from_unified: FloatArray, from_weights: FloatArray, symmetrize: bool,
+    incoming_unified: FloatArray, incoming_weights: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Consistent parts a_v = from_unified_v u + sum_w from_weights_vw s_w, clipped to 0 <= a <= s.
 
-    With `symmetrize` the larger of (i, j) and (j, i) is taken before the cut from above; where the
-    pattern has no (j, i), that is 0. `mirror` has its place in what is `there`.
+    With `symmetrize` the larger of (i, j) and (j, i) is taken before clipping from above. `mirror`
+    has the position of (j, i) among the incoming edges, -1 if it is not in the pattern.
     """
     n_views = weights.shape[0]
     for i in prange(len(indptr) - 1):
@@ -196,26 +178,22 @@ def split_linear(
                     value += from_weights[v, w] * weights[w, e]
                 value = max(value, 0.0)
                 if symmetrize and back >= 0 and value < weights[v, e]:
-                    there = from_unified[v] * unified_there[back]
+                    other = from_unified[v] * incoming_unified[back]
                     for w in range(n_views):
-                        there += from_weights[v, w] * weights_there[w, back]
-                    value = max(value, there)
+                        other += from_weights[v, w] * incoming_weights[w, back]
+                    value = max(value, other)
                 out[v, e] = min(value, weights[v, e])
 
 
 @njit(parallel=True, cache=True)
 def split_exact(
-    indptr: IntArray,
-    weights: FloatArray,
-    unified: FloatArray,
-    view_weights: FloatArray,
-    penalty: FloatArray,
-    out: FloatArray,
-) -> None:
-    """Consistent parts that minimise alpha_v (u - a_v)^2 + (s - a)' B (s - a) in 0 <= a <= s.
+    indptr: IntArray, weights: FloatArray, unified: FloatArray, view_weights: FloatArray,
+    penalty: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Consistent parts that minimise sum_v alpha_v (u - a_v)^2 + (s - a)' B (s - a), 0 <= a <= s.
 
-    Coordinate descent from what is in `out`: each step solves one view's part exactly, so the
-    value never rises, and for a positive definite diag(alpha) + B it ends at the minimiser.
+    Coordinate descent starting from `out`: each step solves for one view exactly, so the objective
+    never rises; it converges to the minimiser if diag(alpha) + B is positive definite.
     """
     n_views = weights.shape[0]
     for i in prange(len(indptr) - 1):

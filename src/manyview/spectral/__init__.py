@@ -10,6 +10,7 @@ from manyview.spectral._chebyshev import (
     chebyshev_steps,
 )
 from manyview.spectral._labels import kmeans_labels, relabel_by_first_sample
+from manyview.spectral._laplacian import degrees_of, laplacian, laplacian_rows, null_vector
 from manyview.spectral._n_clusters import (
     MAX_CLUSTERS,
     N_EIGENVALUES,
@@ -21,14 +22,10 @@ from manyview.spectral._spectrum import (
     DENSE_LIMIT,
     DENSE_LIMIT_MANY,
     Spectrum,
-    degrees_of,
     is_large,
-    laplacian,
-    laplacian_rows,
     laplacian_spectrum,
     largest_eigenvectors,
     normalized_embedding,
-    null_vector,
     smallest_eigenpairs,
     unit_rows,
 )

@@ -1,11 +1,10 @@
-"""The lowest eigenvectors of large sparse matrices: subspace iteration with a Chebyshev filter.
+"""The smallest eigenpairs of large sparse matrices: Chebyshev-filtered subspace iteration.
 
-A block of vectors is multiplied by a polynomial of the matrix that is large below the eigenvalues
-not wanted and small on all of them, and turned towards the eigenvectors inside it
-(Rayleigh-Ritz); again, until the residuals are small. The block of the last round is a good start
-for the next one. The polynomial takes the place of a preconditioner: nothing is factorised, and
-its degree is fitted to the gap seen so far. Products with the filter run in single precision, what
-is accepted is measured in double precision.
+A block of vectors is multiplied by a Chebyshev polynomial of the matrix (the filter) that is small
+on the unwanted eigenvalues and grows quickly below them. Rayleigh-Ritz then finds the best
+eigenvectors in the span of the block. This repeats until the residuals are small. The degree of the
+polynomial is chosen from the gap seen so far. Nothing is factorised, and the result is a good start
+for a similar matrix. Filters run in single precision; residuals are measured in double precision.
 """
 
 from __future__ import annotations
@@ -22,34 +21,34 @@ from threadpoolctl import threadpool_limits
 from manyview._typing import FloatArray, IntArray
 from manyview.runtime import logger
 
-#: Residuals ||H x - w x|| of the wanted vectors, as a share of the bound of the eigenvalues; and
-#: ten times this share of the gap between w and the eigenvalues not looked for. The first limits
-#: the error of what the eigenvalues are compared with, the second that of the vectors' directions.
+#: Limit of the residuals ||H x - w x|| as a share of the bound of the eigenvalues, which bounds the
+#: error of the eigenvalues. Residuals must also be below ten times this share of the gap between w
+#: and the unwanted eigenvalues, which bounds the error of the eigenvectors.
 TOLERANCE = 1e-4
 #: A tolerance at which the vectors are those of a direct solver; all in double precision.
 EXACT = 1e-12
-# Below this share of the bound, rounding is what is left.
+# Below this share of the bound, residuals are rounding errors.
 _FLOOR = 1e-14
-# Tolerances that single precision can't reach.
+# Tolerances below this can't be reached in single precision.
 _DOUBLE = 1e-7
-#: Products with the whole block before the best so far is returned, and said to be no more.
+#: Product limit; then the best block is returned with converged=False.
 MAX_PRODUCTS = 600
-#: Vectors beyond the wanted ones: the filter's edge is drawn behind them.
+#: Vectors in a block beyond the wanted ones; the filter damps what is above the last of them.
 SPARE_VECTORS = 4
 _RANDOM_VECTORS = 2
-# Degrees of the filter before anything is known, and for a block that was good a round ago.
+# Degrees of the filter: of a first one without a start, of a first one with a start, and at most.
 _FIRST_DEGREE = 10
 _NEXT_DEGREE = 8
 _MAX_DEGREE = 60
-# Products after which a forecast of how many more are needed is believed.
+# Products after which the predicted number of further products is trusted.
 _FAIR_TRIAL = 80
-# Low eigenvectors grow faster than the wanted ones; the precisions bear this much of it.
+# How much more the filter may amplify the lowest eigenvectors than the last wanted one.
 _MAX_SKEW: dict[type, float] = {np.float32: 1e5, np.float64: 1e10}
 
 
 @dataclass(frozen=True)
 class Step:
-    """One of the steps of a filter: factor (H - shift) block - back before."""
+    """One step of the Chebyshev recurrence: factor (H - shift) block - back before."""
 
     shift: float
     factor: float
@@ -61,7 +60,7 @@ PRODUCT = Step(shift=0.0, factor=1.0, back=0.0)
 
 
 def chebyshev_steps(degree: int, edge: float, bound: float) -> Iterator[Step]:
-    """The steps to p(H) block, p a Chebyshev polynomial with p(0) = 1, small from `edge` on."""
+    """The steps to p(H) block, p a Chebyshev polynomial with p(0) = 1, small from edge to bound."""
     centre, radius = (bound + edge) / 2, (bound - edge) / 2
     scale = -radius / centre
     turn = 2 / scale
@@ -72,15 +71,14 @@ def chebyshev_steps(degree: int, edge: float, bound: float) -> Iterator[Step]:
         scale = next_scale
 
 
-class Symmetric(Protocol):
-    """A symmetric matrix H as its lowest eigenvectors are looked for: by products with blocks."""
+class SymmetricOperator(Protocol):
+    """A symmetric matrix H with eigenvalues from 0 to `bound`, known by products with blocks."""
 
     @property
     def n_samples(self) -> int: ...
 
     @property
-    def bound(self) -> float:
-        """No eigenvalue lies above it, and none below 0."""
+    def bound(self) -> float: ...
 
     def times(self, block: FloatArray) -> FloatArray:
         """H block, in double precision."""
@@ -91,16 +89,16 @@ class Symmetric(Protocol):
 
 @dataclass(frozen=True)
 class Operator:
-    """H = diag(diagonal) - links, symmetric, eigenvalues between 0 and `bound`; or rows of it."""
+    """H = diag(diagonal) - weights, or rows of it from `first` on."""
 
     diagonal: FloatArray
-    links: csr_array
+    weights: csr_array
     bound: float
     first: int = 0
 
     @property
     def n_samples(self) -> int:
-        return int(self.links.shape[1])
+        return int(self.weights.shape[1])
 
     def times(self, block: FloatArray) -> FloatArray:
         block = cache_aligned(block, np.float64)
@@ -120,51 +118,51 @@ class Operator:
         return np.asarray(now, dtype=np.float64)
 
     def step(self, step: Step, block: Any, before: Any, out: Any) -> None:
-        """Write a step, in the precision of the block; it has all rows, the others have these."""
+        """Write a step, in the precision of the block; `block` has all rows, the others these."""
         from manyview import _kernels
 
         kind = block.dtype.type
         diagonal: Any = (self.diagonal - step.shift).astype(kind)
-        links = self.links
+        weights = self.weights
         _kernels.chebyshev_step(
-            links.indptr, links.indices, links.data, diagonal, self.first, block, before,
+            weights.indptr, weights.indices, weights.data, diagonal, self.first, block, before,
             kind(step.factor), kind(step.back), out,
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class NullSpace:
-    """Eigenvectors of 0 that are known beforehand: one a piece, not 0 on that piece alone."""
+    """Known eigenvectors of 0: one per connected component, `vector` there and 0 elsewhere."""
 
-    pieces: IntArray
+    components: IntArray
     vector: FloatArray
 
     def remove_from(self, block: FloatArray) -> None:
         """Make every column orthogonal to all of them, in place."""
         from manyview import _kernels
 
-        n = len(self.pieces)
-        sums = csr_array((self.vector, (self.pieces, np.arange(n))))
-        shares = (sums @ block) / sums.power(2).sum(axis=1)[:, None]
-        _kernels.subtract_projections(block, self.pieces, self.vector, shares)
+        n = len(self.components)
+        sums = csr_array((self.vector, (self.components, np.arange(n))))
+        coefficients = (sums @ block) / sums.power(2).sum(axis=1)[:, None]
+        _kernels.subtract_projections(block, self.components, self.vector, coefficients)
 
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Approximate eigenpairs, lowest first: the wanted ones and a few more to start from again.
+    """Approximate eigenpairs, smallest first: the wanted ones and a few more for a warm start.
 
     Attributes
     ----------
     values, vectors
     residual : float
-        The largest of the wanted ones, as a share of the bound.
+        The largest residual of the wanted ones, as a share of the bound.
     converged : bool
-        Whether all are below their tolerances.
+        Whether all residuals are below their tolerances.
     n_products : int
     next_degree : int
-        Degree of the filter that a similar problem should begin with.
+        First degree of the filter for a similar problem.
     is_hard : bool
-        Whether going on from here was tried and took too long.
+        Whether starting from here was tried and took too long.
     """
 
     values: FloatArray
@@ -177,15 +175,15 @@ class Eigenpairs:
 
     @property
     def edge(self) -> float:
-        """Where the eigenvalues that are not looked for begin, roughly."""
+        """About where the unwanted eigenvalues begin."""
         return float(self.values[-1])
 
 
 def cache_aligned(block: Any, kind: type) -> Any:
-    """A copy that begins where a cache line does.
+    """A copy that begins at a cache line.
 
-    Rows of 16 numbers in single precision then are one line each: large graphs are read row by
-    row in no order, and what counts is how many lines that touches.
+    16 numbers in single precision then are one line. Products read rows in random order, so their
+    time depends on the number of lines.
     """
     size = block.size * np.dtype(kind).itemsize
     raw = np.empty(size + 64, dtype=np.uint8)
@@ -196,7 +194,7 @@ def cache_aligned(block: Any, kind: type) -> Any:
 
 
 def chebyshev_eigenpairs(
-    operator: Symmetric,
+    operator: SymmetricOperator,
     wanted: int,
     null: NullSpace | None,
     start: Eigenpairs | None,
@@ -205,7 +203,7 @@ def chebyshev_eigenpairs(
     tolerance: float = TOLERANCE,
     max_products: int = MAX_PRODUCTS,
 ) -> Eigenpairs:
-    """The `wanted` lowest eigenpairs besides the null space, and the next one roughly."""
+    """The `wanted` smallest eigenpairs besides the null space, and roughly the next one."""
     # One BLAS thread: idle ones would spin on the cores that the products need, and a sum that is
     # split among threads depends on their number.
     with threadpool_limits(1, "blas"):
@@ -213,7 +211,7 @@ def chebyshev_eigenpairs(
 
 
 def _iterate(
-    operator: Symmetric,
+    operator: SymmetricOperator,
     wanted: int,
     null: NullSpace | None,
     start: Eigenpairs | None,
@@ -228,13 +226,14 @@ def _iterate(
     block = _starting_block(n, width, start, rng)
     n_products, passes = 0, 0
     next_degree = _NEXT_DEGREE if start is None else start.next_degree
-    # How much the filter has lifted what is wanted above the rest, as a logarithm.
-    lifted, enough = 0.0, 0.0
+    # Logarithms: how much filters have amplified the last wanted vector over the rest, and how
+    # much is needed.
+    gained, enough = 0.0, 0.0
     if start is not None and start.edge < bound:
         block = operator.filter(block, next_degree, start.edge, precision)
         n_products, passes = next_degree, 1
         last = start.values[min(wanted, len(start.values) - 1)]
-        lifted = next_degree * float(_growth(last, start.edge, bound))
+        gained = next_degree * float(_growth(last, start.edge, bound))
     while True:
         if null is not None:
             null.remove_from(block)
@@ -247,26 +246,26 @@ def _iterate(
         gaps = values[-1] - values[: wanted + 1]
         floor = max(1e-5 * tolerance, _FLOOR)
         tolerances = np.clip(10 * tolerance * gaps, floor * bound, tolerance * bound)
-        # Of the one after those wanted only the value counts, and first of all whether it is 0.
+        # The one after the wanted ones: only its value counts, and mainly whether it is 0.
         roughly = min(values[wanted] / 2, 10 * tolerance**0.5 * bound)
         tolerances[-1] = max(roughly, tolerances[-1])
         worst = float((residuals / tolerances).max())
         if tolerance < _DOUBLE:
-            # A direction that only the random vectors have a share in, about 1 / sqrt(n), shows
-            # when it is lifted so far that their Rayleigh quotients are among those wanted.
+            # A wanted vector may be in the block only by its share, about 1 / sqrt(n), in the
+            # random vectors. After this gain its Rayleigh quotient is among the wanted ones.
             least = max(values[wanted], _FLOOR * bound)
             enough = np.log(10 * np.sqrt(n * bound / least))
-        if (worst <= 1 and lifted >= enough) or n_products >= max_products:
+        if (worst <= 1 and gained >= enough) or n_products >= max_products:
             break
-        if worst > previous / 2:  # single precision may be what stands in the way
+        if worst > previous / 2:  # single precision may be the limit
             precision = np.float64
         degree = _FIRST_DEGREE
-        if n_products > 1:  # before that, values of random vectors tell nothing
+        if n_products > 1:  # the values of random vectors are meaningless
             degree, needed = _degree(values, residuals, tolerances, bound, _MAX_SKEW[precision])
             if n_products > _FAIR_TRIAL and n_products + needed > max_products:
                 break
         previous = worst
-        lifted += degree * float(_growth(values[wanted], values[-1], bound))
+        gained += degree * float(_growth(values[wanted], values[-1], bound))
         block = operator.filter(block, degree, float(values[-1]), precision)
         n_products += degree
         passes += 1
@@ -276,17 +275,17 @@ def _iterate(
         next_degree = min(next_degree + 3, _MAX_DEGREE)
     elif start is not None and worst < 0.2:
         next_degree = max(next_degree - 1, 4)
-    converged = bool(worst <= 1 and lifted >= enough)
+    converged = bool(worst <= 1 and gained >= enough)
     return Eigenpairs(values, block, residual, converged, n_products, next_degree)
 
 
 def _starting_block(
     n: int, width: int, start: Eigenpairs | None, rng: np.random.Generator
 ) -> FloatArray:
-    """The last round's vectors, and at least two random ones.
+    """The vectors of the start, and at least two random ones.
 
-    A group of samples that has come loose since then may have no share in any of those vectors;
-    the filter would never find it, and the residuals would not tell.
+    A group of samples that became disconnected since then may have no share in the vectors of the
+    start; without random ones it would never be found, and residuals would not show it.
     """
     if start is None:
         return rng.standard_normal((n, width))
@@ -298,8 +297,7 @@ def _starting_block(
 def _independent(block: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Columns of length 1 with the same span, and their inner products.
 
-    They need not be orthogonal, which Rayleigh-Ritz sees to in one go, but must be far from
-    depending on each other.
+    Rayleigh-Ritz makes them orthogonal; they only must be far from linearly dependent.
     """
     lengths = np.linalg.norm(block, axis=0)
     block = block / np.where(lengths > 0, lengths, 1.0)
@@ -311,21 +309,17 @@ def _independent(block: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _growth(value: Any, edge: float, bound: float) -> FloatArray:
-    """Logarithm of what one degree of the filter gains an eigenvalue over those beyond the edge."""
+    """Log of how much one degree amplifies an eigenvalue over those above the edge."""
     x = np.maximum((bound + edge - 2 * value) / (bound - edge), 1.0)
     return np.asarray(np.log(x + np.sqrt(x * x - 1)))
 
 
 def _degree(
-    values: FloatArray,
-    residuals: FloatArray,
-    tolerances: FloatArray,
-    bound: float,
-    max_skew: float,
+    values: FloatArray, residuals: FloatArray, tolerances: FloatArray, bound: float, max_skew: float
 ) -> tuple[int, float]:
-    """The degree of the next filter, and how many products are likely to be needed in all.
+    """The degree of the next filter, and the predicted number of further products.
 
-    That is what should bring every residual below its tolerance, with a little to spare.
+    The degree should bring every residual below its tolerance, with a margin.
     """
     edge = values[-1]
     rates = np.maximum(_growth(values[: len(residuals)], edge, bound), 1e-3)

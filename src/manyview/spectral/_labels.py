@@ -1,4 +1,4 @@
-"""From an embedding to labels."""
+"""Labels from an embedding: k-means."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
 
-#: Ten starts of k-means are compared on this many samples at most; the best goes on with all.
+#: Ten starts of k-means are compared on at most this many samples; the best continues with all.
 TRIAL_SAMPLES = 50_000
 
 
 def kmeans_labels(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
-    """Exactly `n_clusters` clusters of the rows, numbered in the order of their first samples."""
-    # k-means adds up its centres thread by thread: their number must not show in the labels.
+    """Exactly `n_clusters` clusters of the rows, numbered by first samples."""
+    # k-means sums its centres thread by thread: labels must not depend on the number of threads.
     with threadpool_limits(1):
         labels = _kmeans(embedding, n_clusters, seed)
     found = len(np.unique(labels))
     if found != n_clusters:
         raise ValueError(
-            f"only {found} of n_clusters={n_clusters} clusters can be told apart in the "
-            "embedding; expected fewer clusters or samples that differ more"
+            f"only {found} of n_clusters={n_clusters} clusters were found in the embedding; "
+            "expected fewer clusters or samples that differ more"
         )
     return relabel_by_first_sample(labels)
 

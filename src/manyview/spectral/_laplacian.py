@@ -1,0 +1,101 @@
+"""Laplacians of symmetric graphs: D - M, or normalised, I - D^-1/2 M D^-1/2.
+
+A sample without edges has a row of zeros in both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from manyview._typing import FloatArray, IntArray
+from manyview.spectral._chebyshev import Operator, SymmetricOperator
+
+
+class SymmetricGraph(Protocol):
+    """A symmetric graph whose rows may be distributed."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def components(self) -> IntArray:
+        """Each sample's connected component, numbered by first samples."""
+
+    def laplacian(self, normalized: bool) -> tuple[SymmetricOperator, FloatArray]:
+        """The Laplacian and its null vector."""
+
+
+Graph: TypeAlias = Any  # csr_array, which has no type, or SymmetricGraph
+
+
+def laplacian(graph: csr_array, normalized: bool) -> tuple[csr_array, float]:
+    """The Laplacian as a matrix, and an upper bound of its eigenvalues."""
+    degrees = np.asarray(graph.sum(axis=1))
+    L = csr_array(diags_array(degrees) - graph)
+    if not normalized:
+        return L, 2.0 * float(abs(graph).sum(axis=1).max(initial=0.0))
+    root = diags_array(1 / np.sqrt(_positive(degrees)))
+    return csr_array(root @ L @ root), 2.0
+
+
+def laplacian_operator(
+    graph: Graph, normalized: bool, dtype: type
+) -> tuple[SymmetricOperator, FloatArray]:
+    """The Laplacian, weights in the given precision, and its null vector."""
+    if not isinstance(graph, csr_array):
+        distributed: SymmetricGraph = graph
+        return distributed.laplacian(normalized)
+    weights = graph.astype(dtype, copy=normalized)
+    degrees = degrees_of(weights)
+    null, bound = null_vector(degrees, normalized)
+    return laplacian_rows(weights, degrees, null if normalized else None, bound, 0), null
+
+
+def laplacian_rows(
+    weights: csr_array, degrees: FloatArray, null: FloatArray | None, bound: float, first: int
+) -> Operator:
+    """Rows of the Laplacian, from `first` on: the normalised one if its null vector is given,
+    and then `weights` are overwritten."""
+    if null is None:
+        return Operator(degrees, weights, bound, first)
+    own = null[first : first + weights.shape[0]]
+    weights.data /= np.repeat(own, np.diff(weights.indptr)) * null[weights.indices]
+    return Operator(np.asarray(weights @ null) / own, weights, bound, first)
+
+
+def dense_laplacian(
+    graph: csr_array, samples: IntArray, number: IntArray, normalized: bool
+) -> FloatArray:
+    """The Laplacian of one connected component; `number` has the row of each of its samples.
+
+    Slicing the sparse matrix would take longer than solving the problem.
+    """
+    starts, stops = graph.indptr[samples], graph.indptr[samples + 1]
+    edges = np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
+    L = np.zeros((len(samples), len(samples)))
+    rows = np.repeat(np.arange(len(samples)), stops - starts)
+    L[rows, number[graph.indices[edges]]] = -graph.data[edges]
+    degrees = -L.sum(axis=1)
+    L[np.diag_indices(len(samples))] += degrees
+    if normalized:
+        root = 1 / np.sqrt(_positive(degrees))
+        L *= root[:, None]  # one after the other: the product of two roots may overflow
+        L *= root
+    return L
+
+
+def degrees_of(rows: csr_array) -> FloatArray:
+    return np.asarray(rows.sum(axis=1, dtype=np.float64))
+
+
+def null_vector(degrees: FloatArray, normalized: bool) -> tuple[FloatArray, float]:
+    """The null vector of a connected graph's Laplacian, and a bound of the eigenvalues."""
+    if not normalized:
+        return np.ones(len(degrees)), 2.0 * float(degrees.max())
+    return np.sqrt(_positive(degrees)), 2.0
+
+
+def _positive(values: FloatArray) -> FloatArray:
+    return np.where(values > 0, values, 1.0)
