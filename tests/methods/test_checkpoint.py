@@ -33,16 +33,16 @@ def stop_after(monkeypatch):
     """A function: the fit is stopped right after something was kept for the nth time."""
 
     def arm(n):
-        keep, kept = Checkpoint.keep, []
+        keep, kept = Checkpoint.save, []
 
         def keep_and_stop(self, name, *rest):
             keep(self, name, *rest)
             kept.append(name)
             if len(kept) == n:
-                monkeypatch.setattr(Checkpoint, "keep", keep)
+                monkeypatch.setattr(Checkpoint, "save", keep)
                 raise StoppedError(name)
 
-        monkeypatch.setattr(Checkpoint, "keep", keep_and_stop)
+        monkeypatch.setattr(Checkpoint, "save", keep_and_stop)
 
     return arm
 
@@ -172,12 +172,12 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, stop_after):
         try:
             model.fit(blobs(), checkpoint=tmp_path)
         except ValueError as error:
-            assert "is no whole checkpoint" in str(error)  # noqa: PT017 (it may as well not matter)
+            assert "is no complete checkpoint" in str(error)  # noqa: PT017 (it may as well not matter)
             refused += 1
         path.write_bytes(content)
     assert refused > 35
     path.write_bytes(content[:-100])
-    with pytest.raises(ValueError, match="is no whole checkpoint"):
+    with pytest.raises(ValueError, match="is no complete checkpoint"):
         model.fit(blobs(), checkpoint=tmp_path)
 
 

@@ -115,7 +115,7 @@ def test_mcgl_fuses_the_golden_graphs_as_published(paper_data, monkeypatch, name
     refined = iter([golden.matrix(f"S{v}") for v in range(len(data.views))])
     monkeypatch.setattr(MCGL, "_refine", lambda *_: next(refined))
     as_given = CanonicalOrder(np.arange(data.n_samples), np.arange(len(data.views)), 0)
-    monkeypatch.setattr("manyview.methods._graph_base.canonical_order", lambda *_, **__: as_given)
+    monkeypatch.setattr("manyview.graphs._build.canonical_order", lambda *_, **__: as_given)
     model = MCGL(data.n_clusters, graph="precomputed").fit(data.golden_graphs())
     np.testing.assert_array_equal(model.labels_ + 1, golden["labels"])
     np.testing.assert_allclose(model.objective_trace_, golden["objective_trace"], rtol=1e-6)

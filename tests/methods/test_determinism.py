@@ -79,7 +79,8 @@ def test_the_order_of_samples_and_views_does_not_matter(method, max_iter, proble
     before, after = (canonical_order(model._views).samples for model in (plain, turned))
     np.testing.assert_array_equal(plain.embedding_[before], turned.embedding_[after])
     np.testing.assert_array_equal(
-        relabel_by_first_sample(plain.labels_[before]), relabel_by_first_sample(turned.labels_[after])
+        relabel_by_first_sample(plain.labels_[before]),
+        relabel_by_first_sample(turned.labels_[after]),
     )
     if method is not SpectralAverage:
         np.testing.assert_array_equal(plain.view_weights_[places], turned.view_weights_)

@@ -162,7 +162,7 @@ def test_negative_prices(name):
 
 
 def test_complete_graphs_are_for_small_data(monkeypatch):
-    monkeypatch.setattr("manyview.methods._graph_base.COMPLETE_LIMIT", 50)
+    monkeypatch.setattr("manyview.graphs._build.COMPLETE_LIMIT", 50)
     with pytest.raises(ValueError, match="view 'view0' has 60 samples and a complete graph"):
         GBS(3, graph="binary", n_neighbors="all").fit([X])
 

@@ -7,8 +7,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview import CIGMVC, GBS, datasets
-from manyview.graphs._stack import GraphStack, stack_graphs
-from manyview.methods import _fusion
+from manyview.graphs import GraphStack, MeanGraph, stack_graphs
+from manyview.methods import cigmvc
+from manyview.spectral import laplacian_spectrum
 from tests.helpers import oracle
 
 
@@ -18,7 +19,7 @@ def data():
 
 
 def view_weights(stack, U, A):
-    return _fusion.view_weights(_fusion.squared_misfits(stack, U, A))
+    return cigmvc.view_weights(cigmvc.squared_residuals(stack, U, A))
 
 
 @pytest.mark.parametrize("updates", ["published", "paper", "exact"])
@@ -53,9 +54,9 @@ def test_a_price_on_inconsistency_that_counts(data):
 @pytest.mark.parametrize("prices", [(1e-12, 1e-5), (0.05, 0.02), (1e-3, 0.02)])
 def test_exact_updates_never_raise_the_objective(data, prices):
     """With lambda fixed, sum_v ||U - A_v|| + 2 lambda Tr(F'LF) + penalties only falls."""
-    penalty = _fusion.Penalty(*prices)
+    rules = cigmvc.Rules(prices, "exact", 1.0, 100, 1e-10)
     stack = stack_graphs(GBS(3).fit(data.views).view_graphs_)
-    B, lambda_, rng = penalty.matrix(3), 0.7, np.random.default_rng(0)
+    B, lambda_, rng = rules.B(3), 0.7, np.random.default_rng(0)
 
     def objective(U, A, F):
         misfit = [np.linalg.norm(U - a) for a in A]
@@ -64,18 +65,18 @@ def test_exact_updates_never_raise_the_objective(data, prices):
         E = stack.weights - A
         return sum(misfit) + 2 * lambda_ * np.trace(F.T @ L @ F) + (B * (E @ E.T)).sum()
 
-    A, U = stack.weights, stack.mean()
-    F = _fusion.laplacian_spectrum(stack.symmetric(U), 3, rng).embedding
+    A, U = stack.weights, stack.edges(MeanGraph())
+    F = laplacian_spectrum(stack.symmetric(U), 3, rng).embedding
     # The start is not feasible (its rows do not sum to 1), so the first U comes before the count.
-    U = _fusion.unified_graph(stack, A, F, view_weights(stack, U, A), lambda_, exact=True)
+    U = cigmvc.unified_graph(stack, A, F, view_weights(stack, U, A), lambda_, "exact")
     values = [objective(U, A, F)]
     for _ in range(12):
         alpha = view_weights(stack, U, A)
-        U = _fusion.unified_graph(stack, A, F, alpha, lambda_, exact=True)
+        U = cigmvc.unified_graph(stack, A, F, alpha, lambda_, "exact")
         values.append(objective(U, A, F))
-        F = _fusion.laplacian_spectrum(stack.symmetric(U), 3, rng).embedding
+        F = laplacian_spectrum(stack.symmetric(U), 3, rng).embedding
         values.append(objective(U, A, F))
-        A = _fusion.consistent_parts(stack, U, A, view_weights(stack, U, A), penalty, "exact")
+        A = cigmvc.consistent_parts(stack, U, A, view_weights(stack, U, A), B, "exact")
         values.append(objective(U, A, F))
     assert (np.diff(values) <= 1e-10).all()
     assert values[-1] < values[0] - 0.1
@@ -84,8 +85,8 @@ def test_exact_updates_never_raise_the_objective(data, prices):
 def test_published_updates_are_not_the_minimisers(data):
     """Method facts, section 3: the reason why "exact" is offered."""
     stack = stack_graphs(GBS(3).fit(data.views).view_graphs_)
-    A, U = stack.weights, stack.mean()
-    F = _fusion.laplacian_spectrum(stack.symmetric(U), 3, np.random.default_rng(0)).embedding
+    A, U = stack.weights, stack.edges(MeanGraph())
+    F = laplacian_spectrum(stack.symmetric(U), 3, np.random.default_rng(0)).embedding
     alpha = np.array([0.05, 0.1, 0.4])
 
     def value(U):
@@ -96,8 +97,8 @@ def test_published_updates_are_not_the_minimisers(data):
         return fit + 2.0 * (gaps * U).sum()
 
     published, exact = (
-        value(_fusion.unified_graph(stack, A, F, alpha, 2.0, exact=exact))
-        for exact in (False, True)
+        value(cigmvc.unified_graph(stack, A, F, alpha, 2.0, updates))
+        for updates in ("published", "exact")
     )
     assert exact < published - 1e-3
 
@@ -126,7 +127,7 @@ def test_a_loop_that_cannot_recover_ends(monkeypatch, n_neighbors, lambda_init):
     with pytest.warns(ConvergenceWarning, match="too_many"):
         ended = clone(model).fit(data.views)
     assert ended.stop_reason_ == "too_many"
-    monkeypatch.setattr(GraphStack, "n_pieces", lambda stack, parts: 0)
+    monkeypatch.setattr(GraphStack, "n_components", lambda stack, A: 0)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         went_on = clone(model).fit(data.views)
     assert min(entry.n_components for entry in went_on.history_[ended.n_iter_ :]) > 4

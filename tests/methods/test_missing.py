@@ -1,5 +1,7 @@
 """Samples that a view lacks are clustered from the views they have."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,16 +10,16 @@ from scipy.sparse import csr_array
 
 import manyview
 from manyview import CIGMVC, GBS, AngularCIGMVC, SpectralAverage, datasets
+from manyview.graphs import MeanGraph, stack_graphs
 from manyview.graphs._bridges import closest_bridges
 from manyview.graphs._knn import nearest
-from manyview.graphs._stack import stack_graphs
 from manyview.graphs._weights import expand_graph, neighbor_graph
 from manyview.inputs._missing import find_non_finite
 from manyview.inputs._scaling import normalize_rows
-from manyview.methods import _fusion
-from manyview.methods._fusion import unified_graph
+from manyview.methods import cigmvc
+from manyview.methods._fusion_steps import InitialRowResiduals
+from manyview.methods.cigmvc import unified_graph
 from manyview.metrics import clustering_accuracy
-from manyview.runtime._run import Run
 from tests.helpers import oracle
 from tests.helpers.masks import removed
 
@@ -79,6 +81,11 @@ def test_absent_samples_have_no_edges_and_no_say(blobs, rng):
     assert np.isfinite(model.sample_disagreement_[present]).all()
 
 
+def _initial_residuals(stack, U):
+    rows = stack.rows(InitialRowResiduals(), U)
+    return cigmvc._over_samples(stack, rows)
+
+
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["published", "exact"]))
 @settings(max_examples=15, deadline=None)
 def test_views_are_weighed_by_the_samples_they_have(seed, updates):
@@ -87,17 +94,18 @@ def test_views_are_weighed_by_the_samples_they_have(seed, updates):
     data = datasets.make_blob_views(60, 3, random_state=seed % 1000)
     present = removed(60, 3, 0.3, rng)
     model = CIGMVC(3, random_state=0, updates=updates, max_iter=1)
-    views = model._read_views(data.views, present)
-    graphs = model._view_graphs(views, Run(0))
-    stack = stack_graphs(graphs.graphs, None, present)
-    U = stack.mean()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        graphs = model.fit(data.views, present=present).view_graphs_
+    stack = stack_graphs(graphs, None, present)
+    U = stack.edges(MeanGraph())
     dense = stack.matrix(U).toarray()
-    for v, found in enumerate(_fusion.squared_misfits(stack, U, stack.weights)):
-        gaps = ((dense - graphs.graphs[v].toarray()) ** 2).sum(axis=1)
+    for v, found in enumerate(cigmvc.squared_residuals(stack, U, stack.weights)):
+        gaps = ((dense - graphs[v].toarray()) ** 2).sum(axis=1)
         np.testing.assert_allclose(found, gaps[present[:, v]].mean() * 60, rtol=1e-12)
     both_ways = (dense + dense.T) / 2
-    for v, found in enumerate(_fusion.starting_misfits(stack, U)):
-        gaps = ((both_ways - graphs.graphs[v].toarray()) ** 2).sum(axis=1)
+    for v, found in enumerate(_initial_residuals(stack, U)):
+        gaps = ((both_ways - graphs[v].toarray()) ** 2).sum(axis=1)
         np.testing.assert_allclose(found, gaps[present[:, v]].mean() * 60, rtol=1e-12)
 
 
@@ -201,7 +209,8 @@ def test_rows_of_the_unified_graph_minimise_over_the_views_that_count(exact, rng
     S *= counted.T[:, :, None]
     stack = stack_graphs([csr_array(graph) for graph in S], present=counted)
     F, alpha = rng.standard_normal((8, 2)), np.array([0.2, 0.5, 3.0])
-    found = unified_graph(stack, stack.weights, F, alpha, 0.7, exact=exact)
+    updates = "exact" if exact else "published"
+    found = unified_graph(stack, stack.weights, F, alpha, 0.7, updates)
     found = stack.matrix(found).toarray()
     for i in range(8):
         own = np.flatnonzero(counted[i])

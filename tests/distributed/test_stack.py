@@ -1,5 +1,6 @@
 """Rows of the graphs cut into blocks have exactly what all rows together have."""
 
+from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
@@ -10,15 +11,15 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from manyview import _kernels
-from manyview.graphs._row_block import SplitRule
-from manyview.graphs._stack import stack_graphs
+from manyview.graphs import PER_ROW, EdgeWeightByView, MeanGraph, OwnClusterShare, stack_graphs
+from manyview.methods import _fusion_steps as steps
 from manyview.spectral._chebyshev import PRODUCT, Operator, chebyshev_steps
-from manyview.spectral._spectrum import degrees_of, laplacian_rows, null_vector
+from manyview.spectral._laplacian import degrees_of, laplacian_rows, null_vector
 
 pytest.importorskip("distributed", reason="needs the extra 'dask'")
 
 from manyview.distributed._laplacian import _common_roots, _laplacian, _own_roots, _step
-from manyview.distributed._stack import _block, _going, _half, _route, _split, _strongest, _unify
+from manyview.distributed._stack import _block, _call, _outgoing, _pattern, _route, _union
 
 N, V = 61, 3
 
@@ -39,21 +40,21 @@ class Cut:
         self.whole = stack_graphs(graphs)
         self.bounds = np.array(bounds)
         cuts = list(pairwise(bounds))
-        halves = [_half([graph[a:b] for graph in graphs], int(a)) for a, b in cuts]
-        self.routes = [[_route(half, int(a), int(b)) for a, b in cuts] for half in halves]
-        going = [
-            [_going(half, route) for route in routes]
-            for half, routes in zip(halves, self.routes, strict=True)
+        patterns = [_pattern([graph[a:b] for graph in graphs], int(a)) for a, b in cuts]
+        self.routes = [[_route(own, int(a), int(b)) for a, b in cuts] for own in patterns]
+        outgoing = [
+            [_outgoing(own, route) for route in routes]
+            for own, routes in zip(patterns, self.routes, strict=True)
         ]
-        coming = zip(*going, strict=True)
-        self.blocks = [_block(half, list(came)) for half, came in zip(halves, coming, strict=True)]
+        incoming = zip(*outgoing, strict=True)
+        self.blocks = [_block(own, list(new)) for own, new in zip(patterns, incoming, strict=True)]
 
     def edges(self, values):
         """What the whole has for its edges, as each block has it."""
         starts = self.whole.indptr[self.bounds]
         return [values[..., a:b] for a, b in pairwise(starts)]
 
-    def arrived(self, values):
+    def incoming(self, values):
         sent = [
             [own[places] for places in routes]
             for own, routes in zip(self.edges(values), self.routes, strict=True)
@@ -62,6 +63,21 @@ class Cut:
 
     def rows(self, values):
         return [values[a:b] for a, b in pairwise(self.bounds)]
+
+    def each(self, step, *graphs):
+        """What a step gives for every block, called as a Dask worker calls it."""
+        per_row = {
+            entry.name: self.rows(getattr(step, entry.name))
+            for entry in fields(step)
+            if entry.metadata == PER_ROW
+        }
+        operands = [self.edges(graph) for graph in graphs]
+        if step.takes_incoming:
+            operands.insert(1, self.incoming(graphs[0]))
+        return [
+            _call(block, step, list(per_row), [own[b] for own in per_row.values()], *values)
+            for b, (block, *values) in enumerate(zip(self.blocks, *operands, strict=True))
+        ]
 
 
 @pytest.fixture(params=[(0, 20, 45, N), (0, 1, 2, N), (0, N), tuple(range(N + 1))])
@@ -85,34 +101,87 @@ def assert_blocks(cut, found, expected):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_pattern_and_what_comes_in(cut):
+def test_pattern_and_incoming_edges(cut):
     whole = cut.whole
     assert_blocks(cut, [block.indices for block in cut.blocks], cut.edges(whole.indices))
     assert_blocks(cut, [block.weights for block in cut.blocks], cut.edges(whole.weights))
     names = np.arange(len(whole.indices))
-    arrived = cut.arrived(names)
-    mirrors = [
-        np.where(block.mirror >= 0, came[block.mirror] if len(came) else 0, -1)
-        for block, came in zip(cut.blocks, arrived, strict=True)
+    incoming = cut.incoming(names)
+    reverse = [
+        np.where(block.reverse >= 0, new[block.reverse] if len(new) else 0, -1)
+        for block, new in zip(cut.blocks, incoming, strict=True)
     ]
-    assert_blocks(cut, mirrors, cut.edges(whole.mirror))
-    indptr, rows, places = whole.into
-    for block, came, (a, b) in zip(cut.blocks, arrived, pairwise(cut.bounds), strict=True):
+    assert_blocks(cut, reverse, cut.edges(whole.reverse))
+    indptr, rows, order = whole.incoming
+    for block, new, (a, b) in zip(cut.blocks, incoming, pairwise(cut.bounds), strict=True):
         own = slice(indptr[a], indptr[b])
-        np.testing.assert_array_equal(block.into[0], indptr[a : b + 1] - indptr[a])
-        np.testing.assert_array_equal(block.into[1], rows[own])
-        np.testing.assert_array_equal(came[block.into[2]], places[own])
-        np.testing.assert_array_equal(block.weights_there, whole.weights[:, came])
+        np.testing.assert_array_equal(block.incoming[0], indptr[a : b + 1] - indptr[a])
+        np.testing.assert_array_equal(block.incoming[1], rows[own])
+        np.testing.assert_array_equal(new[block.incoming[2]], order[own])
+        np.testing.assert_array_equal(block.incoming_weights, whole.weights[:, new])
 
 
-def test_said_and_mean(cut, parts):
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_steps_on_edges(cut, values, parts, rng, kind):
+    whole, before = cut.whole, parts.copy()
+    F, per_row = rng.standard_normal((N, 4)).astype(kind), rng.random((2, N))
+    B = np.eye(V) + 0.1
+    for step, graphs in [
+        (MeanGraph(), ()),
+        (steps.ProjectRows(F, *per_row, rng.random(V)), (parts,)),
+        (steps.SplitExact(0.5 + rng.random(V), B), (values, parts)),
+        (steps.SplitLinear(rng.random(V), rng.random((V, V)), True), (values, parts)),
+        (steps.SplitLinear(rng.random(V), rng.random((V, V)), False), (values, parts)),
+    ]:
+        found = cut.each(step, *graphs)
+        np.testing.assert_array_equal(parts, before)  # a task must not write on its operands
+        copied = [graph.copy(order="F") for graph in graphs]
+        assert_blocks(cut, found, cut.edges(whole.edges(step, *copied)))
+
+
+def test_steps_on_rows(cut, values, parts, rng):
     whole = cut.whole
-    assert_blocks(cut, [block.said() for block in cut.blocks], cut.rows(whole.said()))
-    assert_blocks(cut, [block.speaks() for block in cut.blocks], cut.rows(whole.speaks()))
-    assert_blocks(cut, [block.mean() for block in cut.blocks], cut.edges(whole.mean()))
-    own = zip(cut.blocks, cut.edges(parts), strict=True)
-    apart = [block.apart(part) for block, part in own]
-    assert_blocks(cut, apart, cut.rows(whole.apart(parts)))
+    share = OwnClusterShare(rng.integers(0, 3, N), rng.random((N, V)), rng.random(V))
+    for step, graphs in [
+        (EdgeWeightByView(), ()),
+        (share, ()),
+        (steps.RowResiduals(), (values, parts)),
+        (steps.InconsistentWeightByView(), (parts,)),
+    ]:
+        assert_blocks(cut, cut.each(step, *graphs), cut.rows(whole.rows(step, *graphs)))
+    # Halves from outside of the pattern are added up in the order of the incoming edges.
+    step = steps.InitialRowResiduals()
+    found = np.concatenate(cut.each(step, values))
+    np.testing.assert_allclose(found, whole.rows(step, values), rtol=1e-14)
+
+
+def test_steps_that_are_summed(cut, values, parts, rng):
+    F = rng.standard_normal((N, 3))
+    for step, graph in [
+        (steps.InconsistencyProducts(), parts),
+        (steps.EmbeddingVariation(F), values),
+    ]:
+        total = cut.whole.total(step, graph)
+        np.testing.assert_allclose(sum(cut.each(step, graph)), total, rtol=1e-13)
+
+
+def test_a_stack_does_not_write_on_its_own_graphs(cut, values, rng):
+    before = cut.whole.weights.copy()
+    step = steps.SplitExact(0.5 + rng.random(V), np.eye(V) + 0.1)
+    assert (cut.whole.edges(step, values, cut.whole.view_graphs) != before).any()
+    np.testing.assert_array_equal(cut.whole.weights, before)
+
+
+def test_components_of_consistent_parts(cut, parts):
+    parts = np.where(parts < np.quantile(parts, 0.9), 0.0, parts)
+    union = [_union(block, part) for block, part in zip(cut.blocks, cut.edges(parts), strict=True)]
+    roots = [
+        _own_roots(rows, N, int(first)) for rows, first in zip(union, cut.bounds, strict=False)
+    ]
+    joined = roots[0]
+    for other in roots[1:]:
+        joined = _common_roots(joined, other)
+    assert len(np.unique(joined)) == cut.whole.n_components(parts)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -121,7 +190,7 @@ def test_symmetric_rows(cut, values, kind):
     for block, own, came, (a, b) in zip(
         cut.blocks,
         cut.edges(values),
-        cut.arrived(values),
+        cut.incoming(values),
         pairwise(cut.bounds),
         strict=True,
     ):
@@ -131,80 +200,6 @@ def test_symmetric_rows(cut, values, kind):
         np.testing.assert_array_equal(found.indptr, expected.indptr)
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.data, expected.data)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_unify(cut, parts, rng, kind):
-    F = rng.standard_normal((N, 4)).astype(kind)
-    shares, pulls, factors = rng.random(V), rng.random(N), rng.random(N)
-    whole = cut.whole.unify(parts, F, shares, pulls, factors)
-    found = [
-        _unify(block, part, F, shares, pull, factor)
-        for block, part, pull, factor in zip(
-            cut.blocks, cut.edges(parts), cut.rows(pulls), cut.rows(factors), strict=True
-        )
-    ]
-    assert_blocks(cut, found, cut.edges(whole))
-
-
-@pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("symmetrize", [False, True])
-def test_split(cut, values, parts, rng, exact, symmetrize):
-    alpha = 0.5 + rng.random(V)
-    rule = SplitRule(
-        view_weights=alpha,
-        penalty=np.eye(V) + 0.1,
-        exact=exact,
-        from_unified=rng.random(V),
-        from_weights=rng.random((V, V)),
-        symmetrize=symmetrize,
-    )
-    before = parts.copy()
-    found = [
-        _split(block, own, came, part, rule)
-        for block, own, came, part in zip(
-            cut.blocks, cut.edges(values), cut.arrived(values), cut.edges(parts), strict=True
-        )
-    ]
-    np.testing.assert_array_equal(parts, before)  # a task must not write on what it was given
-    whole = cut.whole.split(values, parts.copy(order="F"), rule)
-    assert_blocks(cut, found, cut.edges(whole))
-
-
-def test_misfits(cut, values, parts):
-    whole = cut.whole
-    own = zip(cut.blocks, cut.edges(values), cut.edges(parts), strict=True)
-    found = [block.row_misfits(U, part) for block, U, part in own]
-    assert_blocks(cut, found, cut.rows(whole.row_misfits(values, parts)))
-    own = zip(cut.blocks, cut.edges(values), cut.arrived(values), strict=True)
-    found = [block.starting_misfits(U, came) for block, U, came in own]
-    # Halves from outside of the pattern are added up in the order in which they came.
-    np.testing.assert_allclose(
-        np.concatenate(found), whole.starting_row_misfits(values), rtol=1e-14
-    )
-
-
-def test_sums_over_blocks(cut, values, parts, rng):
-    whole, F = cut.whole, rng.standard_normal((N, 3))
-    own = list(zip(cut.blocks, cut.edges(values), cut.edges(parts), strict=True))
-    inconsistency = sum(block.inconsistency(part) for block, _, part in own)
-    np.testing.assert_allclose(inconsistency, whole.inconsistency(parts), rtol=1e-13)
-    variation = sum(block.variation(U, F) for block, U, _ in own)
-    np.testing.assert_allclose(variation, whole.variation(values, F), rtol=1e-13)
-
-
-def test_pieces_that_are_left(cut, parts):
-    parts = np.where(parts < np.quantile(parts, 0.9), 0.0, parts)
-    strongest = [
-        _strongest(block, part) for block, part in zip(cut.blocks, cut.edges(parts), strict=True)
-    ]
-    roots = [
-        _own_roots(rows, N, int(first)) for rows, first in zip(strongest, cut.bounds, strict=False)
-    ]
-    joined = roots[0]
-    for other in roots[1:]:
-        joined = _common_roots(joined, other)
-    assert len(np.unique(joined)) == cut.whole.n_pieces(parts)
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

@@ -1,0 +1,155 @@
+"""Memory estimates of the methods, and fits that are refused because of them."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from manyview import (
+    CIGMVC,
+    GBS,
+    MCGL,
+    MGL,
+    MSC,
+    AngularCIGMVC,
+    CoregSC,
+    SpectralAverage,
+    SpectralConcat,
+    SpectralView,
+    memory_limit,
+)
+from manyview.datasets import make_latent_views
+from manyview.graphs import FitSize, ViewSize, view_sizes
+from manyview.inputs import views_from_tables
+from manyview.runtime import Run
+from manyview.runtime._memory import NEVER_CHECKED
+from tests.helpers import memory as measure
+
+GRAPHS = [CIGMVC, GBS, AngularCIGMVC, SpectralAverage, SpectralConcat, SpectralView, MGL, MCGL]
+KERNELS = [CoregSC, MSC]
+CELLS = {"neighbor_search": "approximate"}
+
+
+def fit_size(**changes):
+    n = 30_000
+    size = FitSize(n, (ViewSize(n, 40), ViewSize(n, 20)), n_clusters=8, n_neighbors=15)
+    return replace(size, **changes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    method=st.sampled_from(GRAPHS + KERNELS),
+    n=st.integers(10, 200_000),
+    widths=st.lists(st.integers(1, 3000), min_size=1, max_size=4),
+    n_clusters=st.integers(1, 60),
+    n_neighbors=st.integers(1, 50),
+    stored=st.one_of(st.none(), st.integers(1, 100)),
+)
+def test_larger_fits_need_more(method, n, widths, n_clusters, n_neighbors, stored):
+    def needed(n=n, widths=widths, n_clusters=n_clusters, n_neighbors=n_neighbors):
+        views = (ViewSize(n, width, stored and stored * n) for width in widths)
+        return method(2)._memory(FitSize(n, tuple(views), n_clusters, n_neighbors)).peak
+
+    assert needed(n=2 * n) >= needed() > 0
+    assert needed(widths=[*widths, widths[0]]) >= needed()
+    assert needed(widths=[*widths[:-1], 2 * widths[-1]]) >= needed()
+    assert needed(n_neighbors=n_neighbors + 1) >= needed()
+    assert needed(n_clusters=n_clusters + 1) >= needed()
+
+
+@pytest.fixture
+def trimmed():
+    """Return memory that earlier tests freed to the system, or a fit would seem to need less."""
+    if not measure.CLEAR.exists():
+        pytest.skip("peak memory can be measured on Linux only")
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is None:
+        pytest.skip("only glibc returns freed memory")
+    return lambda: trim(0)
+
+
+def latent(n, widths):
+    return list(make_latent_views(n, 5, widths=widths, random_state=0).views.values())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("estimator", "n", "widths"),
+    [
+        (SpectralView(5, neighbor_search="exact", random_state=0), 5000, [1000]),
+        (CIGMVC(5, max_iter=1, n_neighbors=30, random_state=0, **CELLS), 14_000, [10, 12, 14]),
+        (SpectralAverage(5, random_state=0, **CELLS), 16_000, [300, 20]),
+        (CoregSC(5, max_iter=1, random_state=0), 2100, [10, 10]),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else None,
+)
+def test_estimates_are_near_what_is_measured(estimator, n, widths, trimmed):
+    pytest.importorskip("faiss", reason="faiss is not installed")
+    type(estimator)(2, random_state=0).fit(latent(400, [4] * len(widths)))  # compiles the kernels
+    views = latent(n, widths)
+    estimate = estimator._memory(estimator._fit_size(views_from_tables(views)))
+    trimmed()
+    _, growth = measure.peak_growth(lambda: estimator.fit(views))
+    assert estimate.peak > 80e6
+    assert 0.7 < estimate.peak / growth < 1.3, (estimate, growth)
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Fails when a fit gets past the check of memory."""
+
+    def begin(*_, **__):
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(Run, "stage", begin)
+
+
+@pytest.mark.parametrize("method", GRAPHS + KERNELS)
+def test_a_fit_that_needs_too_much_is_refused_before_it_begins(method, no_work, rng):
+    X = rng.standard_normal((60_000 if method in GRAPHS else 3000, 30))
+    with memory_limit(60 * 10**6), pytest.raises(MemoryError) as raised:
+        method(20).fit([X, X])
+    message = str(raised.value)
+    assert message.count("\n") == 0
+    assert message.startswith(f"{method.__name__} needs about ")
+    assert "but 60 MB is available; expected " in message
+    assert "fewer samples" in message
+    assert "manyview.memory_limit(None) to fit anyway" in message
+    with memory_limit(None), pytest.raises(AssertionError, match="the work has begun"):
+        method(20).fit([X, X])
+
+
+def test_options_are_those_that_help():
+    predict = "fewer samples and predict for the rest"
+    assert fit_size().savings("results") == ["fewer neighbours", predict]
+    assert fit_size().savings("eigenvectors") == ["fewer neighbours", "fewer clusters", predict]
+    assert fit_size().savings("neighbors") == ["fewer features", predict]
+    assert fit_size(n_neighbors=None, edges=(10, 10)).savings("results") == ["fewer samples"]
+    assert fit_size().savings("kernels")[0] == "a method on graphs, such as GBS"
+
+
+def test_small_fits_are_never_refused(rng):
+    X = rng.standard_normal((200, 3))
+    assert GBS(2)._memory(GBS(2)._fit_size(views_from_tables([X]))).peak < NEVER_CHECKED
+    with memory_limit(0):
+        assert GBS(2).fit([X]).labels_.max() == 1
+
+
+def test_a_view_counts_for_the_samples_it_has(rng):
+    X = rng.standard_normal((50, 4))
+    X[:20] = np.nan
+    Y = csr_array(np.where(rng.random((50, 9)) < 0.2, 1.0, 0.0))
+    sizes = view_sizes(views_from_tables([X, Y]))
+    assert sizes == (ViewSize(30, 4), ViewSize(50, 9, Y.nnz))
+
+
+def test_only_the_view_that_is_clustered_counts(rng):
+    narrow, wide = rng.standard_normal((5000, 2)), rng.standard_normal((5000, 1500))
+    with memory_limit(70 * 10**6):
+        SpectralView(2, view=0, random_state=0).fit([narrow, wide])
+        with pytest.raises(MemoryError, match=r"\(neighbors\).* expected fewer features"):
+            SpectralView(2, view=1, random_state=0).fit([narrow, wide])
