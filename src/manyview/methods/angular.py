@@ -45,18 +45,18 @@ class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     """CI-GMVC in which samples are compared by the angle between their embedded rows.
 
     As in `CIGMVC` every view's graph S_v is split into a part A_v that is consistent with the other
-    views and an inconsistent rest, and one unified graph U is learned until it falls into
+    views and an inconsistent rest, and one unified graph U is learned until it has
     `n_clusters` connected components. Three things differ:
 
-    - The embedding is that of normalised spectral clustering, every row scaled to the same length:
-      the rank constraint then looks at directions, and cutting off a handful of samples is no
-      longer a cheap way to get one more component.
-    - Where a view says nothing about a sample, U is drawn to the mean of those that do, instead of
-      to a row that sums to less than 1.
+    - The embedding is that of normalised spectral clustering, every row scaled to the same length.
+      The rank constraint then compares directions, and splitting off a few samples is no longer a
+      cheap way to gain a component.
+    - Where a view has no edges from a sample, the sample's row of U follows the mean of the other
+      views, not a row that sums to less than 1.
     - U and A_v are the exact minimisers of the objective, not the published approximations.
 
     Neighbours (11) and `lambda_init` were chosen once, on the mean over several data sets; see
-    docs/angular.md for what else was tried.
+    docs/angular.md for the alternatives tried.
 
     Parameters
     ----------

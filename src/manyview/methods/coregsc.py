@@ -20,14 +20,15 @@ from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
 
 @shared_docs
 class CoregSC(PredictMixin, MultiViewClusterer):
-    """Co-regularised spectral clustering: each view's embedding is drawn towards the others'.
+    """Co-regularised spectral clustering: each view's embedding is pulled towards the others'.
 
     Every view has an embedding of its own, the top eigenvectors of its normalised kernel plus
     `coupling` times the projections on the embeddings it should agree with: those of all other
     views ("pairwise"), or one in common ("centroid").
 
-    Needs dense N x N matrices: O(V N^2) memory and O(V N^3) time a round. At 20,000 samples and
-    3 views it would hold about 16 GB; beyond `max_dense_samples` it refuses.
+    Needs dense N x N matrices: O(V N^2) memory and O(V N^3) time per round. At 20,000 samples and
+    3 views it would hold about 16 GB; with more than `max_dense_samples`
+    samples `fit` raises.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class CoregSC(PredictMixin, MultiViewClusterer):
     {kernel}
     scheme : {"pairwise", "centroid"}, default="pairwise"
     coupling : float, default=0.5
-        lambda of the paper: how strongly embeddings are drawn together.
+        lambda of the paper: how strongly embeddings are pulled together.
     max_iter : int, default=10
         Rounds; all are run.
 
@@ -120,7 +121,7 @@ class CoregSC(PredictMixin, MultiViewClusterer):
         return coreg_memory(size)
 
     def _pairwise(self, normalized: list[FloatArray]) -> list[FloatArray]:
-        """In each round views 2, ..., V and then 1, each drawn to all others as they stand."""
+        """In each round update views 2, ..., V and then 1, each towards all others."""
         n_views = len(normalized)
         U = [self._top(L) for L in normalized]
         for number in range(1, int(self.max_iter) + 1):

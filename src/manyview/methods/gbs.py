@@ -19,11 +19,11 @@ from manyview.runtime import Estimate, Run
 
 @shared_docs
 class GBS(PredictMixin, MultiViewClusterer):
-    """Graph-based multi-view clustering that takes every view's graph whole.
+    """Graph-based multi-view clustering that does not split the views' graphs.
 
     One unified graph U is learned from the nearest-neighbour graphs S_v of all views, each weighted
-    by how well it agrees with U, until U falls into `n_clusters` connected components: the
-    clusters. It is CI-GMVC with nothing set aside as inconsistent.
+    by how well it agrees with U, until U has `n_clusters` connected components: the clusters. It
+    is CI-GMVC without the split into consistent and inconsistent parts.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ from manyview.spectral import (
     smallest_eigenpairs,
 )
 
-# As published: rounds at most, and eigenvalue sums taken for 0, within a view and across views.
+# As published: maximum number of rounds; eigenvalue sums that count as 0, per view and fused.
 _ROUNDS, _VIEW_ZERO, _ZERO = 30, 1e-11, 1e-10
 
 
@@ -37,10 +37,10 @@ _ROUNDS, _VIEW_ZERO, _ZERO = 30, 1e-11, 1e-10
 class MCGL(PredictMixin, MultiViewClusterer):
     """Multi-view clustering with graph learning: refine each view's graph, then fuse them.
 
-    Each view's nearest-neighbour graph is first refined until it has C components. Then, by turns,
-    a graph A with C components is found near a combination S_0 of the views' graphs, and each
-    column of S_0 is combined anew with weights that bring it close to A. The components of A are
-    the clusters. Also known as MVGL.
+    Each view's nearest-neighbour graph is first refined until it has C components. Then two steps
+    alternate: find a graph A with C components near a combination S_0 of the views' graphs, and
+    combine each column of S_0 with weights that bring it close to A. The components of A are the
+    clusters. Also known as MVGL.
 
     Works on sparse graphs throughout: memory O(V k N); time is that of up to 30 (V + `max_iter`)
     eigenvector problems of size N; 20,000 samples in 3 views took 3 minutes on 2 cores.
@@ -50,7 +50,7 @@ class MCGL(PredictMixin, MultiViewClusterer):
     {common}
     {graph}
     max_iter : int, default=30
-        Turns at most.
+        Maximum number of turns.
     tol : float, default=1e-3
         Stop when ||A - S_0||_F^2 changes by less than this share of it.
 
@@ -73,7 +73,7 @@ class MCGL(PredictMixin, MultiViewClusterer):
     stop_reason_ : {"objective", "max_iter"}
         The published program runs into its 30 turns as a rule; that is not a failure.
     bridges_ : array of shape (n_bridges, 2)
-        Pairs of samples joined because the views' graphs fell into too many pieces; usually none.
+        Pairs of samples joined because the graphs had too many components; usually none.
 
     References
     ----------

@@ -21,17 +21,15 @@ from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate, logger
 from manyview.spectral import kmeans_labels, laplacian, relabel_by_first_sample, smallest_eigenpairs
 
-# A view whose Laplacian the embedding does not feel would get an infinite weight; traces below
-# this share of C are counted as this share.
+# A view with Tr(F'L_v F) = 0 would get an infinite weight; smaller traces count as this share of C.
 _LEAST_TRACE = 1e-6
-# Views that the embedding does not feel and that have more than this share of all weight decide
-# alone: the user is told.
+# Such views get a warning if they have more than this share of all weight.
 _ALL_WEIGHT = 0.9
 
 
 @dataclass(frozen=True)
 class MGLRound:
-    """sum_v sqrt(Tr(F'L_v F)) of one round, and the view weights it led to."""
+    """One round: sum_v sqrt(Tr(F'L_v F)) and the view weights after it."""
 
     round: int
     objective: float
@@ -42,13 +40,13 @@ class MGLRound:
 class MGL(PredictMixin, MultiViewClusterer):
     """Parameter-free auto-weighted multiple graph learning: one embedding for all views.
 
-    F minimises sum_v sqrt(Tr(F' L_v F)) over the normalised Laplacians of the views' graphs, by
-    turns with the weights alpha_v = 1 / (2 sqrt(Tr(F' L_v F))) that this implies; k-means on F
-    gives the labels. Also known as AMGL.
+    F minimises sum_v sqrt(Tr(F' L_v F)) over the normalised Laplacians L_v of the views' graphs,
+    alternating with the weights alpha_v = 1 / (2 sqrt(Tr(F' L_v F))). K-means on F gives the
+    labels. Also known as AMGL.
 
     The published program lets a view whose graph has many components, or none at all, take all
     weight or produce NaN. Here a view without edges gets no weight, weights are kept finite, and
-    such views are named in a warning when they decide alone.
+    a warning names such views if they have nearly all weight.
 
     Works on sparse graphs: memory O(V k N), time O(V k N) for each product of the eigen-solver. At
     20,000 samples it takes seconds.
@@ -73,7 +71,7 @@ class MGL(PredictMixin, MultiViewClusterer):
     converged_ : bool
     stop_reason_ : {"objective", "max_iter"}
     bridges_ : array of shape (n_bridges, 2)
-        Pairs of samples joined because the views' graphs fell into too many pieces; usually none.
+        Pairs of samples joined because the graphs had too many components; usually none.
 
     References
     ----------
@@ -135,9 +133,9 @@ class MGL(PredictMixin, MultiViewClusterer):
         return mgl_memory(size)
 
     def _alternate(self, laplacians: list[csr_array], rng: np.random.Generator) -> FloatArray:
-        """Embedding and weights by turns, from equal weights."""
-        speaking = np.array([L.nnz > 0 for L in laplacians])
-        alpha = np.where(speaking, 1 / len(laplacians), 0.0)
+        """Update embedding and weights alternately, from equal weights."""
+        has_edges = np.array([L.nnz > 0 for L in laplacians])
+        alpha = np.where(has_edges, 1 / len(laplacians), 0.0)
         least = _LEAST_TRACE * self.n_clusters_
         history: list[MGLRound] = []
         self.converged_ = False
@@ -147,12 +145,12 @@ class MGL(PredictMixin, MultiViewClusterer):
             _, F = smallest_eigenpairs(csr_array(total), bound, self.n_clusters_, rng)
             traces = np.array([float((F * (L @ F)).sum()) for L in laplacians])
             roots = np.sqrt(np.maximum(traces, least))
-            alpha = np.where(speaking, 0.5 / roots, 0.0)
+            alpha = np.where(has_edges, 0.5 / roots, 0.0)
             objective = float(np.sqrt(np.maximum(traces, 0.0)).sum())
             history.append(MGLRound(number, objective, tuple(alpha.tolist())))
             logger.info("round %d: objective %.8g", number, objective)
             if number > 2:
-                # Where no view is felt, what is left of the objective is rounding.
+                # Where all traces are 0, what is left of the objective is rounding.
                 before = max(history[-2].objective, float(np.sqrt(least)) * len(laplacians))
                 if history[-2].objective - objective <= self.tol * before:
                     self.converged_ = True
@@ -161,13 +159,13 @@ class MGL(PredictMixin, MultiViewClusterer):
         self.history_ = history
         self.n_iter_ = number
         self.stop_reason_ = "objective" if self.converged_ else "max_iter"
-        self._warn(speaking & (traces <= 100 * least))
+        self._warn(has_edges & (traces <= 100 * least))
         return F
 
-    def _warn(self, unfelt: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
-        share = float(self.view_weights_[unfelt].sum() / (self.view_weights_.sum() or 1.0))
-        if 0 < unfelt.sum() < (self.view_weights_ > 0).sum() and share > _ALL_WEIGHT:
-            names = [name for name, out in zip(self.view_names_, unfelt, strict=True) if out]
+    def _warn(self, ignored: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
+        share = float(self.view_weights_[ignored].sum() / (self.view_weights_.sum() or 1.0))
+        if 0 < ignored.sum() < (self.view_weights_ > 0).sum() and share > _ALL_WEIGHT:
+            names = [name for name, out in zip(self.view_names_, ignored, strict=True) if out]
             warnings.warn(
                 f"view(s) {', '.join(map(repr, names))} took {share:.1%} of the weight, because "
                 "their graphs fall apart into about as many components as there are clusters; the "

@@ -32,9 +32,9 @@ class MSC(PredictMixin, MultiViewClusterer):
     sparse: minimise ||P||_* + `sparsity` sum_v ||T_v - P||_1 over row-stochastic P >= 0 by an
     augmented Lagrangian, then cluster P's chain. Also known as RMSC.
 
-    Needs dense N x N matrices and a singular value decomposition a round: O(V N^2) memory, O(N^3)
-    time. At 20,000 samples and 3 views it would hold about 64 GB; beyond `max_dense_samples` it
-    refuses.
+    Needs dense N x N matrices and one singular value decomposition per round: O(V N^2) memory,
+    O(N^3) time. At 20,000 samples and 3 views it would hold about 64 GB; with more than
+    `max_dense_samples` samples `fit` raises.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class MSC(PredictMixin, MultiViewClusterer):
         a price that is too low for few samples leaves a matrix of rank one. "auto" is 0.005, or
         2.25 / (V N) where that is more.
     max_iter : int, default=100
-        Rounds at most; the published schedule needs about 30.
+        Maximum number of rounds; the published schedule needs about 30.
     tol : float, default=1e-6
         Stop when every row sum of |T_v - P - E_v| is below this.
 
@@ -131,7 +131,7 @@ class MSC(PredictMixin, MultiViewClusterer):
     def _decompose(self, T: list[FloatArray]) -> FloatArray:
         """The augmented Lagrangian: P by row projections, E_v by thresholds, Q low rank = P.
 
-        View by view, so that no more than 3 matrices a view are held.
+        View by view, so that no more than 3 matrices per view are held.
         """
         n_views, n = len(T), len(T[0])
         Q, Z = np.zeros((n, n)), np.zeros((n, n))  # the low-rank copy of P and its multiplier

@@ -33,7 +33,7 @@ class SpectralAverage(PredictMixin, MultiViewClusterer):
     view_graphs_ : list of csr_array
         The graph of every view.
     bridges_ : array of shape (n_bridges, 2)
-        Pairs of samples joined because the graph fell into too many pieces; usually none.
+        Pairs of samples joined because the graph had too many components; usually none.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class SpectralView(PredictMixin, MultiViewClusterer):
     view_graphs_ : list of csr_array
         The graph of the one view.
     bridges_ : array of shape (n_bridges, 2)
-        Pairs of samples joined because the graph fell into too many pieces; usually none.
+        Pairs of samples joined because the graph had too many components; usually none.
 
     Examples
     --------
