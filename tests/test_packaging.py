@@ -140,7 +140,7 @@ def test_the_wheel_has_the_package_and_nothing_else(built):
     assert not [name for name in found if name.endswith((".mat", ".npz"))]
     info = {name for name in found if ".dist-info/" in name}
     assert found - info == expected
-    for name in ("py.typed", "report/page.html.j2", "report/clusters.js", "report/base.css"):
+    for name in ("py.typed", "reproduce/page.html.j2", "report/clusters.js", "report/base.css"):
         assert f"manyview/{name}" in found
     assert {name.partition("/")[2] for name in info} == {
         "METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE",

@@ -1,4 +1,4 @@
-"""Scores of a clustering against known classes. All are 1 for a perfect one."""
+"""Scores of a clustering against known classes; 1 is perfect."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Mean = Literal["arithmetic", "geometric", "min", "max"]
 
 
 def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """ACC: the share of samples in the right class under the best one-to-one matching.
+    """ACC: share of samples in the right class under the best one-to-one matching.
 
-    With more clusters than classes, or fewer, those left without a partner count as wrong.
+    Samples of clusters without a class count as wrong.
 
     Examples
     --------
@@ -44,8 +44,7 @@ def normalized_mutual_info(
 ) -> float:
     """NMI: mutual information over a mean of the two entropies.
 
-    The literature uses several means and rarely says which; the paper behind CI-GMVC mixes two in
-    one table.
+    Papers use different means and rarely name theirs; the CI-GMVC paper mixes two in one table.
     """
     if mean not in ("arithmetic", "geometric", "min", "max"):
         raise ValueError(f"mean={mean!r}; expected one of 'arithmetic', 'geometric', 'min', 'max'")
@@ -59,15 +58,16 @@ def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Share of samples whose class is the commonest in their cluster; grows with clusters."""
+    """Share of samples whose class is the most frequent in their cluster; rises with the number of
+    clusters."""
     table = _contingency(labels_true, labels_pred)
     return float(table.max(axis=0).sum() / table.sum())
 
 
 def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Harmonic mean of precision and recall over pairs of samples put together.
+    """Harmonic mean of precision and recall over pairs of samples in one cluster.
 
-    1 where neither puts any two samples together.
+    1 where there are no such pairs.
     """
     counts = pair_confusion_matrix(*_numbered_both(labels_true, labels_pred))
     (_, wrong), (missed, right) = counts.tolist()
@@ -76,7 +76,7 @@ def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def clustering_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[str, float]:
-    """All of the above by their short names, NMI with the arithmetic and the geometric mean.
+    """All scores of this module by their short names, with NMI for two means.
 
     Examples
     --------
@@ -94,12 +94,12 @@ def clustering_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[st
 
 
 def _contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> FloatArray:
-    """Counts, classes in rows and clusters in columns."""
+    """Counts of samples, with classes in rows and clusters in columns."""
     return np.asarray(contingency_matrix(*_numbered_both(labels_true, labels_pred)))
 
 
 def _numbered_both(labels_true: Any, labels_pred: Any) -> tuple[IntArray, IntArray]:
-    """Both label vectors, checked and numbered: scikit-learn takes some kinds of them amiss."""
+    """Both label vectors, checked and numbered: scikit-learn misreads labels of mixed types."""
     true, pred = _numbered(labels_true, "labels_true"), _numbered(labels_pred, "labels_pred")
     if len(true) != len(pred):
         raise ValueError(
@@ -112,17 +112,19 @@ def _numbered_both(labels_true: Any, labels_pred: Any) -> tuple[IntArray, IntArr
 
 
 def _numbered(labels: Any, name: str) -> IntArray:
-    """Labels of any kind -> numbers from 0."""
+    """Labels of any type as numbers from 0."""
     mixed = isinstance(labels, list | tuple) and len(set(map(type, labels))) > 1
-    if mixed:  # an array would take 1 and "1" for the same
-        values = np.empty(len(labels), dtype=object)
-        values[:] = labels
-    else:
-        values = _as_array(labels, name)
-    lacking = _missing(values)
-    if len(lacking):
+    try:  # as objects, or 1 and "1" would become equal
+        values = np.asarray(labels, dtype=object if mixed else None)
+    except ValueError as error:
+        raise ValueError(f"{name} is no list of labels: {error}") from error
+    if values.ndim != 1 and not (values.ndim == 2 and values.shape[1] == 1):
+        raise ValueError(f"{name} has shape {values.shape}; expected one label per sample")
+    values = values.ravel()
+    missing = np.flatnonzero(_is_missing(values))
+    if len(missing):
         raise ValueError(
-            f"{name} has no label for {len(lacking)} sample(s), the first is sample {lacking[0]}; "
+            f"{name} has no label for {len(missing)} sample(s), the first is sample {missing[0]}; "
             "expected one for every sample"
         )
     if values.dtype != object:
@@ -134,23 +136,8 @@ def _numbered(labels: Any, name: str) -> IntArray:
         raise ValueError(f"{name} has an {error}; expected numbers or text") from error
 
 
-def _as_array(labels: Any, name: str) -> NDArray[Any]:
-    try:
-        values = np.asarray(labels)
-    except ValueError as error:
-        raise ValueError(f"{name} is no list of labels: {error}") from error
-    if values.ndim != 1 and not (values.ndim == 2 and values.shape[1] == 1):
-        raise ValueError(f"{name} has shape {values.shape}; expected one label a sample")
-    return values.ravel()
-
-
-def _missing(values: NDArray[Any]) -> IntArray:
-    """Places of None, NaN, and of what pandas has for them."""
+def _is_missing(values: NDArray[Any]) -> Any:
+    """Where labels are None, NaN, or NA of pandas, which can't be compared."""
     if values.dtype != object:
-        return np.flatnonzero(values != values)
-    return np.array([i for i, value in enumerate(values) if _is_none(value)], dtype=np.int64)
-
-
-def _is_none(value: Any) -> bool:
-    # That of pandas does not even say whether it equals itself.
-    return value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))
+        return values != values
+    return [v is None or type(v).__name__ == "NAType" or np.any(v != v) for v in values]

@@ -1,11 +1,13 @@
-"""One call from data to a clustering, and what can be done with it afterwards."""
+"""The result of `manyview.cluster`: labels, tables, report, model."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,7 @@ import numpy as np
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.inputs import AlignedTables
-from manyview.methods import (
-    plain_params,
-)
+from manyview.methods import plain_params
 from manyview.predict import ClusterModel, model_bytes
 from manyview.runtime import write_file
 
@@ -28,13 +28,13 @@ class ClusterResult:
     Attributes
     ----------
     tables : AlignedTables
-        The views as they were clustered, with ids and names of features.
-    estimator : the fitted estimator, with everything it learned
+        The clustered views, with ids of samples and names of features.
+    estimator : the fitted estimator
     method : str
     seconds : float
         Time of the fit.
     warnings : tuple of str
-        What the fit had to warn of.
+        Texts of the warnings during the fit.
     """
 
     tables: AlignedTables
@@ -45,7 +45,7 @@ class ClusterResult:
 
     @property
     def labels(self) -> IntArray:
-        """Clusters from 0, in the order of their first samples."""
+        """Clusters, numbered from 0 in the order of their first samples."""
         return np.asarray(self.estimator.labels_)
 
     @property
@@ -61,66 +61,51 @@ class ClusterResult:
         return tuple(self.tables.views)
 
     @property
-    def on_cluster(self) -> bool:
-        """Whether it was fitted on a Dask cluster, where samples and graphs stay: there is no
-        report and no model then."""
-        return bool(self.estimator._on_cluster)
+    def is_distributed(self) -> bool:
+        """Whether it was fitted on Dask. Samples and graphs stay on the workers then, so there is
+        no report and no model."""
+        return bool(self.estimator.is_distributed_)
 
-    @property
+    @cached_property
     def confidence(self) -> FloatArray:
         """The share of each sample's neighbours, in all views, that are in its cluster."""
         return np.asarray(self.estimator.confidence_)
 
     @property
     def disagreement(self) -> FloatArray | None:
-        """(n_samples, n_views): how much of what a view says the others do not; None for methods
-        that do not split graphs."""
+        """(n_samples, n_views): the share of a sample's edges in a view that is inconsistent with
+        the other views; None for methods that do not split graphs."""
         return getattr(self.estimator, "sample_disagreement_", None)
 
     @property
     def view_weights(self) -> FloatArray:
-        """How much each view counts; they sum to 1."""
-        return np.asarray(self.estimator._voting_weights())
+        """View weights as shares of their sum."""
+        return np.asarray(self.estimator.vote_weights_)
 
     def columns(self) -> dict[str, Any]:
-        """What there is about each sample, by the name of the column."""
-        found: dict[str, Any] = {"cluster": self.labels, "confidence": self.confidence}
+        """Cluster, confidence and disagreements of the samples, by column name."""
+        columns: dict[str, Any] = {"cluster": self.labels, "confidence": self.confidence}
         if self.disagreement is not None:
             for name, values in zip(self.view_names, self.disagreement.T, strict=True):
-                found[f"disagreement_{name}"] = values
-        return found
+                columns[f"disagreement_{name}"] = values
+        return columns
 
     def to_frame(self) -> Any:
-        """A pandas data frame: a row a sample, by id; cluster, confidence, disagreements."""
+        """A pandas data frame with one row per sample; see `columns`."""
         pd = _pandas()
         return pd.DataFrame(self.columns(), index=pd.Index(self.ids, name="id"))
 
     def to_csv(self) -> str:
-        """The same as text; nothing where a view has nothing to say about a sample."""
+        """The same as CSV text; empty where a view has no edges for a sample."""
         columns = self.columns()
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["id", *columns])
-        for sample, *values in zip(self.ids, *columns.values(), strict=True):
-            writer.writerow([sample, *(_text(value) for value in values)])
-        return stream.getvalue()
+        rows = zip(self.ids, *columns.values(), strict=True)
+        return csv_text([["id", *columns], *([_text(value) for value in row] for row in rows)])
 
     def summary(self, command: str | None = None) -> dict[str, Any]:
-        """What was done and found, in what JSON can hold."""
-        estimator, views = self.estimator, []
-        confidence = self.confidence
-        known = confidence[~np.isnan(confidence)]
-        disagreements = getattr(estimator, "view_disagreement_", [None] * len(self.view_names))
-        for v, (name, matrix) in enumerate(self.tables.views.items()):
-            views.append(
-                {
-                    "name": name,
-                    "n_samples": int(self.tables.present[:, v].sum()),
-                    "n_features": int(matrix.shape[1]),
-                    "weight": float(self.view_weights[v]),
-                    "disagreement": _number(disagreements[v]),
-                }
-            )
+        """Settings and outcome of the fit, in types that JSON has."""
+        estimator, weights = self.estimator, self.view_weights
+        confidence = self.confidence[~np.isnan(self.confidence)]
+        disagreements = getattr(estimator, "view_disagreement_", [None] * len(weights))
         return {
             "manyview": __version__,
             "command": command,
@@ -130,8 +115,17 @@ class ClusterResult:
             "n_clusters": self.n_clusters,
             "n_clusters_suggested": hasattr(estimator, "cluster_number_"),
             "cluster_sizes": np.bincount(self.labels, minlength=self.n_clusters).tolist(),
-            "mean_confidence": _number(known.mean() if len(known) else None),
-            "views": views,
+            "mean_confidence": _number(confidence.mean() if len(confidence) else None),
+            "views": [
+                {
+                    "name": name,
+                    "n_samples": int(self.tables.present[:, v].sum()),
+                    "n_features": int(matrix.shape[1]),
+                    "weight": float(weights[v]),
+                    "disagreement": _number(disagreements[v]),
+                }
+                for v, (name, matrix) in enumerate(self.tables.views.items())
+            ],
             "converged": bool(getattr(estimator, "converged_", True)),
             "stop_reason": getattr(estimator, "stop_reason_", None),
             "rounds": int(getattr(estimator, "n_iter_", 0)),
@@ -143,7 +137,7 @@ class ClusterResult:
         }
 
     def report(self, path: str | Path, *, title: str = "", command: str | None = None) -> Path:
-        """Write a page about the clustering: one HTML file that needs no network."""
+        """Write a page about the clustering: one HTML file, which needs no network."""
         path = Path(path)
         write_file(path, self.report_html(title=title, command=command))
         return path
@@ -152,41 +146,47 @@ class ClusterResult:
         """The text of that page."""
         from manyview.report import contents_of, render_clusters
 
-        if self.on_cluster:
+        if self.is_distributed:
             raise ValueError(
-                f"{type(self.estimator).__name__} was fitted on a Dask cluster, where its graphs "
-                "stay; expected a fit without client to report on"
+                f"{type(self.estimator).__name__} was fitted on Dask, where its graphs stay; "
+                "expected a fit without client to report on"
             )
         seed = self.estimator.random_state
         contents = contents_of(self, title, command)
         return render_clusters(contents, random_state=seed if isinstance(seed, int) else 0)
 
     def model(self) -> ClusterModel:
-        """What labels new samples: has `predict` and can be saved."""
+        """A model that labels new samples and can be saved."""
         features = [self.tables.features[name] for name in self.view_names]
         model: ClusterModel = self.estimator.to_model(features)
         return model
 
     def save_model(self, path: str | Path) -> None:
-        """Write what labels new samples to a file; `manyview.load_model` reads it."""
+        """Write the model to a file for `manyview.load_model`."""
         write_file(Path(path), model_bytes(self.model()))
 
     def files(self, command: str | None = None, *, model: bool = False) -> dict[str, bytes]:
-        """What the command line writes, by name; no report after a fit on a cluster."""
+        """The files that the command line writes, by name; no report after a fit on Dask."""
         summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
-        found = {"labels.csv": self.to_csv().encode()}
-        if not self.on_cluster:
-            found["report.html"] = self.report_html(command=command).encode()
-        found |= {"model.zip": model_bytes(self.model())} if model else {}
-        # Files are put in their places in this order: the last tells that all are of one run.
-        return found | {"summary.json": summary.encode()}
+        files = {"labels.csv": self.to_csv().encode()}
+        if not self.is_distributed:
+            files["report.html"] = self.report_html(command=command).encode()
+        if model:
+            files["model.zip"] = model_bytes(self.model())
+        # Written last: where it exists, all files are of one run.
+        return files | {"summary.json": summary.encode()}
 
     def add_to_obs(self, data: Any, column: str = "manyview") -> None:
         """Write the clusters to a column of `obs` of the MuData or AnnData they came from."""
-        pd = _pandas()
         clusters = dict(zip(self.ids, self.labels.tolist(), strict=True))
-        found = [clusters.get(str(name)) for name in data.obs_names]
-        data.obs[column] = pd.Categorical(found, categories=range(self.n_clusters))
+        values = [clusters.get(str(name)) for name in data.obs_names]
+        data.obs[column] = _pandas().Categorical(values, categories=range(self.n_clusters))
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+    return stream.getvalue()
 
 
 def _pandas() -> Any:
@@ -198,12 +198,12 @@ def _pandas() -> Any:
 
 
 def _text(value: Any) -> str:
-    """A number for a file: six digits will do, nothing for NaN."""
+    """Floats with six digits, NaN as nothing."""
     if isinstance(value, float | np.floating):
         return "" if np.isnan(value) else f"{value:.6g}"
     return str(value)
 
 
 def _number(value: Any) -> float | None:
-    """What JSON takes for a number."""
+    """None for what JSON has no number for."""
     return None if value is None or not np.isfinite(value) else float(value)

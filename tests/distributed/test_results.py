@@ -17,7 +17,7 @@ import pandas as pd
 
 from tests.helpers.dask_clusters import cluster as dask_cluster
 
-STAYS = "was fitted on a Dask cluster, where its (samples|graphs) stay; expected a fit without cli"
+STAYS = "was fitted on Dask, where its (samples|graphs) stay; expected a fit without cli"
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +62,8 @@ def assert_same(found, expected):
 
 def test_tables_that_are_here(found, expected):
     assert_same(found, expected)
-    assert found.on_cluster
-    assert not expected.on_cluster
+    assert found.is_distributed
+    assert not expected.is_distributed
 
 
 def test_data_frames_are_joined_by_their_index(client, data, rng):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import sys
 from pathlib import Path
 
@@ -18,13 +16,14 @@ def add_predict_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="CSV file to write (default: standard output)"
     )
-    parser.add_argument("--force", action="store_true", help="write over that file")
+    parser.add_argument("--force", action="store_true", help="overwrite that file")
 
 
 def predict(options: argparse.Namespace) -> None:
-    """Put new samples into the clusters of a model: id, cluster and confidence of each. Views are
-    known by the names they had when the model was made; some may be missing."""
+    """Assign new samples to the clusters of a model: writes the id, cluster and confidence of each.
+    Views must have the names they had when the model was made; some may be missing."""
     from manyview.predict import load_model
+    from manyview.result import csv_text
     from manyview.runtime import check_writable, write_file
 
     if options.output is not None:
@@ -35,13 +34,11 @@ def predict(options: argparse.Namespace) -> None:
         tables = read_tables(options)
         show("predicting")
         found = model.predict(tables)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["id", "cluster", "confidence"])
-    values = zip(tables.ids, found.labels.tolist(), found.confidence.tolist(), strict=True)
-    writer.writerows([sample, label, f"{share:.6g}"] for sample, label, share in values)
+    confidence = [f"{share:.6g}" for share in found.confidence.tolist()]
+    rows = zip(tables.ids, found.labels.tolist(), confidence, strict=True)
+    text = csv_text([["id", "cluster", "confidence"], *rows])
     if options.output is None:
-        sys.stdout.write(stream.getvalue())
+        sys.stdout.write(text)
     else:
-        write_file(options.output, stream.getvalue())
+        write_file(options.output, text)
         print_path("Labels", options.output)

@@ -4,77 +4,83 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
-from typing import Any
+from pathlib import Path
 
-from manyview.cli._terminal import print_path, print_table, progress
+from manyview.cli._inputs import add_data_home
+from manyview.cli._terminal import print_line, print_path, print_table, progress
+
+
+def add_reproduce_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", type=Path, default=Path("manyview-reproduce"), metavar="DIR",
+        help="folder for tables, figure and page; finished experiments are kept there, so that an "
+        "interrupted run can be continued (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's four")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="default: all")
+    parser.add_argument(
+        "--seeds", type=int, default=10, help="number of seeds of k-means (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--processes", type=int, default=1,
+        help="number of experiments to run at once (default: %(default)s)",
+    )  # fmt: skip
+    add_data_home(parser)
+    parser.add_argument(
+        "--builtin", action="store_true", help="use built-in data, without files or network"
+    )
 
 
 def reproduce(options: argparse.Namespace) -> int:
-    """Run every method on every data set, in stored and in shuffled order, and write the paper's
-    tables and figure with ours beside them."""
-    from manyview.reproduce import (
-        BUILTIN,
-        METHODS,
-        PAPER_DATA,
-        load,
-        plan,
-        run_cells,
-        write_outputs,
-    )
+    """Run every method on every data set, with samples in stored and in shuffled order, and write
+    the paper's tables and figure with our results beside the paper's."""
+    from manyview import reproduce as evaluation
     from manyview.runtime import check_integer, check_writable
 
     check_integer("seeds", options.seeds, 1, 1000)
     check_integer("processes", options.processes, 1, 64)
-    names = options.datasets or (list(BUILTIN)[:2] if options.builtin else list(PAPER_DATA))
-    foreign = [name for name in names if name not in BUILTIN] if options.builtin else []
-    if foreign:
-        raise ValueError(f"--builtin with {foreign[0]!r}; expected some of {', '.join(BUILTIN)}")
-    known = {name.lower(): name for name in METHODS}
+    builtin = evaluation.BUILTIN
+    default = list(builtin)[:2] if options.builtin else evaluation.PAPER_DATA
+    names = list(dict.fromkeys(options.datasets or default))
+    other = [name for name in names if name not in builtin]
+    if options.builtin and other:
+        raise ValueError(f"--builtin with {other[0]!r}; expected some of {', '.join(builtin)}")
+    known = {name.lower(): name for name in evaluation.METHODS}
+    methods = list(dict.fromkeys(name.lower() for name in options.methods or known))
     unknown = [name for name in options.methods or [] if name.lower() not in known]
     if unknown:
-        raise ValueError(f"method {unknown[0]!r}; expected one of {', '.join(METHODS)}")
-    methods = [known[name.lower()] for name in options.methods or METHODS]
+        raise ValueError(f"method {unknown[0]!r}; expected one of {', '.join(evaluation.METHODS)}")
+    kept = options.output / "experiments"
     check_writable(options.output, ["report.html", "results.md"], force=True)
-    check_writable(options.output / "cells", [], force=True)
-    datasets = {}
-    for name in dict.fromkeys(names):
-        loaded = load(name, options.data_home)
-        datasets[loaded.name if name not in BUILTIN else name] = loaded
-    cells = plan(datasets, list(dict.fromkeys(methods)))
+    check_writable(kept, [], force=True)
+    loaded = [(name, evaluation.load(name, options.data_home)) for name in names]
+    datasets = {name if name in builtin else data.name: data for name, data in loaded}
+    experiments = evaluation.plan(datasets, [known[name] for name in methods])
     try:
         with progress() as show:
-            results = run_cells(
-                cells, options.output / "cells", n_seeds=options.seeds,
-                processes=options.processes, data_home=options.data_home, progress=show,
+            found = evaluation.run_experiments(
+                experiments, kept, n_seeds=options.seeds, processes=options.processes,
+                data_home=options.data_home, progress=show,
             )  # fmt: skip
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("; finished cells are kept, the same command goes on") from None
-    command = _command_line(options)
-    page = write_outputs(datasets, results, options.output, command)
-    _summary(results)
+        note = "; finished experiments are kept, run the same command to continue"
+        raise KeyboardInterrupt(note) from None
+    page = evaluation.write_outputs(datasets, found, options.output, _command_line(options))
+    accuracy = evaluation.summary_table(evaluation.Results(found))
+    print_table(accuracy.caption, accuracy.columns, accuracy.rows, 1)
+    reused = sum(result.reused for result in found)
+    failed = sum(result.error is not None for result in found)
+    print_line(f"{len(found)} experiments, {reused} of them from an earlier run, {failed} failed")
     print_path("Report", page)
-    return 1 if any(result.error for result in results) else 0
+    return 1 if failed else 0
 
 
 def _command_line(options: argparse.Namespace) -> str:
-    """The command that makes the same results again."""
+    """A command that gives the same results."""
     words = ["manyview", "reproduce"]
     for flag in ("datasets", "methods"):
         chosen = getattr(options, flag)
         words += [f"--{flag}", *chosen] if chosen else []
     words += ["--builtin"] if options.builtin else []
     words += ["--data-home", options.data_home] if options.data_home else []
-    words += ["--seeds", str(options.seeds)]
-    return shlex.join(words)
-
-
-def _summary(results: Any) -> None:
-    from manyview.reproduce import Results, summary_table
-
-    accuracy = summary_table(Results(results))
-    print_table(accuracy.caption, accuracy.columns, accuracy.rows, 1)
-    kept = sum(result.kept for result in results)
-    failed = sum(result.error is not None for result in results)
-    text = f"{len(results)} cells, {kept} of them from an earlier run, {failed} failed"
-    sys.stdout.write(text + "\n")
+    return shlex.join([*words, "--seeds", str(options.seeds)])

@@ -1,4 +1,4 @@
-"""``manyview cluster --scheduler``: the same command on the workers of a Dask cluster."""
+"""``manyview cluster --scheduler``: the same command on Dask workers."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from manyview.runtime import require_extra
 
 _METHODS = ("angular", "cigmvc", "gbs")
 # Seconds to wait for an answer, and then for a worker.
-_PATIENCE = 4
+_TIMEOUT = 4
 
 
 def check_scheduler_options(options: argparse.Namespace) -> None:
-    """Refuse what does not go together with a cluster, before any work."""
+    """Refuse options that can't be combined with --scheduler."""
     if options.method not in _METHODS:
         raise ValueError(
             f"--method {options.method} with --scheduler; expected one of {', '.join(_METHODS)}"
         )
     if options.checkpoint is not None:
         raise ValueError(
-            "--checkpoint with --scheduler; expected one of them: a cluster makes what is lost "
-            "with a worker again by itself"
+            "--checkpoint with --scheduler; expected one of them: Dask recomputes the results of "
+            "lost workers"
         )
     if options.save_model:
         raise ValueError(
-            "--save-model with --scheduler; expected one of them: a model holds the samples, and "
-            "these stay on the cluster"
+            "--save-model with --scheduler; expected one of them: a model holds the samples, which "
+            "stay on the Dask workers"
         )
 
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """A client of the scheduler at an address, which has workers that can do the work."""
+    """A client of the scheduler at an address, whose workers have this version of manyview."""
     with require_extra("--scheduler", "dask"):
         from distributed import Client
-    _check_answers(address)
+    _check_is_scheduler(address)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        client = Client(address, timeout=_PATIENCE)
-    with _dask_silent(), client:
-        client.loop.asyncio_loop.set_exception_handler(_report_but_waiting)
+        client = Client(address, timeout=_TIMEOUT)
+    with _dask_log_off(), client:
+        client.loop.asyncio_loop.set_exception_handler(_report_others)
         for text in caught:
             if issubclass(text.category, UserWarning):  # such as about other versions of Dask
                 warn(str(text.message))
@@ -66,8 +66,8 @@ def connected(address: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _dask_silent() -> Iterator[None]:
-    """What goes wrong is an error of the command, and said once; Dask's log says it at length."""
+def _dask_log_off() -> Iterator[None]:
+    """Silence Dask's log: the command reports errors itself, in one line."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -79,25 +79,25 @@ def _dask_silent() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _report_but_waiting(loop: Any, context: dict[str, Any]) -> None:
-    """Without what Dask leaves behind where an interruption ends its waiting for results."""
+def _report_others(loop: Any, context: dict[str, Any]) -> None:
+    """Ignore the exception that Dask leaves behind when waiting for results is interrupted."""
     from distributed.client import AllExit
 
     if not isinstance(context.get("exception"), AllExit):
         loop.default_exception_handler(context)
 
 
-def _check_answers(address: str) -> None:
-    """A client would wait for ever for an answer of something else than Dask."""
+def _check_is_scheduler(address: str) -> None:
+    """A client would wait forever for a server that does not know Dask's protocol."""
     import asyncio
 
     try:
-        kind = asyncio.run(asyncio.wait_for(_kind_of_server(address), _PATIENCE))
-    except Exception as error:  # addresses fail in as many ways as there are protocols
-        why = " ".join(str(error).split()) or f"no answer in {_PATIENCE} s"
+        kind = asyncio.run(asyncio.wait_for(_kind_of_server(address), _TIMEOUT))
+    except Exception as error:  # each protocol has its own exceptions
+        why = " ".join(str(error).split()) or f"no answer in {_TIMEOUT} s"
         raise ConnectionError(
-            f"--scheduler {address}: no Dask scheduler to be reached ({why}); expected the address "
-            "of one that is running, such as tcp://127.0.0.1:8786"
+            f"--scheduler {address}: no Dask scheduler reached ({why}); expected the address of "
+            "one that is running, such as tcp://127.0.0.1:8786"
         ) from error
     if kind != "Scheduler":
         raise ConnectionError(
@@ -106,22 +106,17 @@ def _check_answers(address: str) -> None:
 
 
 async def _kind_of_server(address: str) -> str:
-    from distributed.comm import connect
-    from distributed.core import send_recv
+    from distributed.core import rpc
     from distributed.security import Security
 
     secrets = Security().get_connection_args("client")
-    comm = await connect(address, timeout=_PATIENCE, **secrets)
-    try:
-        answer = await send_recv(comm, op="identity")
-    finally:
-        comm.abort()
-    return str(answer["type"])
+    async with rpc(address, timeout=_TIMEOUT, connection_args=secrets) as server:
+        return str((await server.identity())["type"])
 
 
 def _check_workers(client: Any, address: str) -> None:
     try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
+        client.wait_for_workers(1, timeout=_TIMEOUT)
     except TimeoutError as error:
         raise ConnectionError(
             f"--scheduler {address} has no workers; expected at least one, as started by "
@@ -129,14 +124,13 @@ def _check_workers(client: Any, address: str) -> None:
         ) from error
     here = metadata.version("manyview")
     try:
-        found = client.run(metadata.version, "manyview")
+        versions = client.run(metadata.version, "manyview")
     except metadata.PackageNotFoundError as error:
         raise ImportError(
             f"a worker of --scheduler {address} has no manyview; expected manyview {here} on all"
         ) from error
-    other = {worker: version for worker, version in found.items() if version != here}
-    if other:
-        worker, version = next(iter(other.items()))
-        raise ImportError(
-            f"the worker at {worker} has manyview {version}; expected {here}, as here"
-        )
+    for worker, version in versions.items():
+        if version != here:
+            raise ImportError(
+                f"the worker at {worker} has manyview {version}; expected {here}, as here"
+            )

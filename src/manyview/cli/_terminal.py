@@ -1,4 +1,4 @@
-"""What the commands share on the terminal: progress, tables, one-line errors."""
+"""Progress, tables, warnings and errors on the terminal."""
 
 from __future__ import annotations
 
@@ -21,35 +21,36 @@ def warn(message: str) -> None:
     sys.stderr.write(f"manyview: warning: {' '.join(message.split())}\n")
 
 
-def _errors_on_terminals() -> Any:
-    """Where bars are shown: stderr if it is a terminal, else nowhere."""
+@contextmanager
+def _display(*columns: Any) -> Iterator[Callable[..., None]]:
+    """A line of `rich` columns on stderr, if that is a terminal; call it to update."""
     from rich.console import Console
+    from rich.progress import Progress
 
     errors = Console(stderr=True)
-    errors.quiet = not errors.is_terminal  # older rich ends a bar that is not shown with a newline
-    return errors
+    hidden = errors.quiet = not errors.is_terminal  # older rich prints a newline without `quiet`
+    with Progress(*columns, console=errors, transient=True, disable=hidden) as line:
+        task = line.add_task("starting", total=None)
+
+        def update(what: str, **changes: Any) -> None:
+            raise_if_stopped()
+            line.update(task, description=what, **changes)
+
+        yield update
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on stderr, for terminals only; call with steps done, all steps, and what runs."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    """A progress bar; call it with steps done, number of steps, and what is running."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-    errors = _errors_on_terminals()
     text = TextColumn("{task.description:36}", markup=False)
-    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def show(done: int, total: int, what: str) -> None:
-            raise_if_stopped()
-            bar.update(task, completed=done, total=total, description=what)
-
-        yield show
+    with _display(text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as update:
+        yield lambda done, total, what: update(what, completed=done, total=total)
 
 
-class _Listener(logging.Handler):
-    """Shows what the library logs: progress on the bar, warnings on a line of their own."""
+class _LogHandler(logging.Handler):
+    """Shows the progress that the library logs, and prints its warnings."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         super().__init__(logging.INFO)
@@ -57,50 +58,35 @@ class _Listener(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         raise_if_stopped()
-        text = record.getMessage()
-        if record.levelno >= logging.WARNING:
-            warn(text)
-        else:
-            self._show(text)
+        (warn if record.levelno >= logging.WARNING else self._show)(record.getMessage())
 
 
 @contextmanager
 def activity() -> Iterator[Callable[[str], None]]:
-    """A line on stderr that says what is being done, for terminals only; call it with a text.
+    """A line with the current activity, given by calls or by the library's log."""
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    What the library logs meanwhile is shown as well.
-    """
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    errors = _errors_on_terminals()
     text = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn(), TimeElapsedColumn(), text)
     logger = logging.getLogger("manyview")
     level = logger.level
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def show(what: str) -> None:
-            raise_if_stopped()
-            bar.update(task, description=what)
-
-        listener = _Listener(show)
-        logger.addHandler(listener)
+    with _display(SpinnerColumn(), TimeElapsedColumn(), text) as update:
+        handler = _LogHandler(update)
+        logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         try:
-            yield show
+            yield update
         finally:
             logger.setLevel(level)
-            logger.removeHandler(listener)
+            logger.removeHandler(handler)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Any, left: int, note: str = "") -> None:
-    """A table on stdout; the first `left` columns are text."""
+    """A table on stdout; the first `left` columns are left-aligned."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), caption=Text(note))  # names are no markup
+    table = Table(title=Text(title), caption=Text(note))  # Text: names may look like markup
     for number, column in enumerate(columns):
         justify: Any = "left" if number < left else "right"
         table.add_column(Text(column), justify=justify, overflow="fold")
@@ -110,11 +96,11 @@ def print_table(title: str, columns: Sequence[str], rows: Any, left: int, note: 
 
 
 def print_path(label: str, path: Path) -> None:
-    print_note(f"{label}: {path.resolve().as_uri()}")
+    print_line(f"{label}: {path.resolve().as_uri()}")
 
 
-def print_note(text: str) -> None:
-    """One line on stdout, however long."""
+def print_line(text: str) -> None:
+    """One line on stdout, without wrapping."""
     from rich.console import Console
 
     Console().print(text, soft_wrap=True, markup=False)

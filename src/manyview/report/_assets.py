@@ -1,4 +1,4 @@
-"""What goes into a page as it is: styles, scripts, data, and the policy that allows no others."""
+"""Templates, styles, scripts and data of pages, and their content security policy."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+try:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+except ImportError as error:
+    raise ImportError("reports need jinja2: pip install 'manyview[cli]'") from error
 
-# Within a JSON text these stand in strings only, where the escape means the same: what a name
-# holds can neither end the block nor start another.
+# In JSON these occur in strings only, so that escaping them does not change the data. No name can
+# then end the script block or begin another.
 _ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 
 def environment() -> Environment:
-    """Where the templates are found; every text that they show is escaped."""
+    """The Jinja environment of all templates; texts are escaped."""
     return Environment(
-        loader=PackageLoader("manyview", "report"),
+        loader=PackageLoader("manyview", ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -27,19 +30,19 @@ def environment() -> Environment:
     )
 
 
-def own_file(name: str) -> Markup:
-    """A style sheet or script of this package."""
-    return Markup(files("manyview.report").joinpath(name).read_text(encoding="utf-8"))
+def package_file(path: str) -> Markup:
+    """A style sheet or script of this package, to be inserted without escaping."""
+    return Markup(files("manyview").joinpath(path).read_text(encoding="utf-8"))
 
 
 def as_json(data: Any) -> Markup:
-    """`data` for a ``<script type="application/json">``; everything but ASCII is escaped."""
+    """`data` for a ``<script type="application/json">``, in ASCII."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return Markup(text.translate(_ESCAPES))
 
 
 def content_policy(script: str) -> str:
-    """Nothing from the network, and no other script than this one."""
+    """A content security policy that allows this script only, and no network."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "

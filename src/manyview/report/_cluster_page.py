@@ -2,108 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
-from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
-from manyview.report._contents import ReportContents, ViewContents
-from manyview.report._page import figure_svg
-from manyview.report._points import MOST_SHOWN, choose_shown, point_data
-from manyview.report._tables import (
-    FULL_BAR,
-    cluster_rows,
-    effect_rows,
-    most_disagreeing,
-    number,
-    sample_disagreement,
+from manyview.plotting import (
+    map_graphs,
+    plot_convergence,
+    plot_disagreement,
+    plot_graph,
+    plot_weight_history,
 )
+from manyview.report._assets import as_json, content_policy, environment, package_file
+from manyview.report._contents import ReportContents
+from manyview.report._points import choose_shown, point_data
+from manyview.report._svg import figure_svg
+from manyview.report._tables import FULL_BAR, cluster_rows, effect_row, most_disagreeing, number
 
-# The colour of links: one that is seen on light and on dark pages, nothing being transparent.
-_LINK = "#3f86d6"
-# Clusters whose features are shown without asking; more make a long page.
-_OPEN_CLUSTERS = 12
-
-Figures = list[tuple[str, str]]
+#: Samples on the map, at most: more would only cover each other.
+MAX_SHOWN = 4000
+# The colour of edges: visible on light and on dark pages.
+_EDGE = "#3f86d6"
+# With more clusters than this, all lists of features start closed: the page would get long.
+_MAX_OPEN = 12
 
 
 def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
-    """A page for people who want to understand a clustering, as the text of one HTML file.
+    """The page about a clustering, as the text of one HTML file.
 
-    It has the settings and the views, the clusters on a map of the samples that can be explored,
-    the graphs, the course of the learning, the samples that disagree most, and the features that
-    set each cluster apart. What a method does not have is left out. The file loads nothing from
-    the network.
+    It shows the clusters on an interactive map of the samples, the views and settings, the samples
+    with the highest disagreement, the features that distinguish each cluster, the graphs, and the
+    rounds of the fit. What a method does not have is left out.
 
     Parameters
     ----------
     contents : ReportContents
     random_state : int, default=0
-        Seed of the map, and of the samples on it where there are too many to show all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> pairs = csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]]))
-    >>> contents = ReportContents(
-    ...     title="Two pairs",
-    ...     settings={"method": "by hand"},
-    ...     command=None,
-    ...     ids=["a", "b", "c", "d"],
-    ...     labels=np.array([0, 0, 1, 1]),
-    ...     confidence=np.ones(4),
-    ...     unified_graph=pairs,
-    ...     views=[ViewContents("only", 4, 2, 1.0, pairs)],
-    ... )
-    >>> render_clusters(contents).splitlines()[0]
-    '<!DOCTYPE html>'
+        Seed of the map, and of the choice of samples on it where there are too many.
     """
-    from manyview.report._assets import as_json, content_policy, environment, own_file
-
     _check(contents)
-    shown, coordinates = _map(contents, random_state)
-    disagreement = sample_disagreement(contents.views)
+    shown = choose_shown(contents.labels, MAX_SHOWN, np.random.default_rng(random_state))
     clusters = cluster_rows(contents)
-    judged = [view.name for view in contents.views if view.disagreement is not None]
+    graphs = [view.graph for view in contents.views]
+    coordinates = map_graphs(graphs, len(clusters), shown, random_state=random_state)
+    names = [] if contents.disagreement is None else [view.name for view in contents.views]
     data = {
         "points": point_data(contents, shown, coordinates),
-        "views": judged,
-        "colors": {
-            "light": [row.light for row in clusters],
-            "dark": [row.dark for row in clusters],
-        },
+        "views": names,
+        "colors": {mode: [row[mode] for row in clusters] for mode in ("light", "dark")},
     }
-    point_of = {int(sample): place for place, sample in enumerate(shown)}
-    script = own_file("clusters.js")
-    return (
-        environment()
-        .get_template("clusters.html.j2")
-        .render(
-            contents=contents,
-            version=__version__,
-            n_samples=len(contents.labels),
-            n_shown=len(shown),
-            clusters=clusters,
-            views=[_view_row(view, len(contents.labels)) for view in contents.views],
-            judged=judged,
-            full_bar=FULL_BAR,
-            graphs=_graph_figures(contents),
-            learning=_learning_figures(contents),
-            heat=_heat_figure(contents, disagreement, judged),
-            samples=(
-                None if disagreement is None else most_disagreeing(contents, disagreement, point_of)
-            ),
-            effects=[(view.name, effect_rows(view)) for view in contents.views if view.effects],
-            open_effects=len(clusters) <= _OPEN_CLUSTERS,
-            data=as_json(data),
-            script=script,
-            policy=content_policy(script),
-            styles=own_file("base.css") + own_file("clusters.css"),
-        )
+    script = package_file("report/clusters.js")
+    templates = environment()
+    templates.filters |= {"count": "{:,}".format, "number": number, "effect_row": effect_row}
+    return templates.get_template("report/clusters.html.j2").render(
+        contents=contents,
+        version=__version__,
+        n_samples=len(contents.labels),
+        n_shown=len(shown),
+        clusters=clusters,
+        disagreement_views=names,
+        full_bar=FULL_BAR,
+        graphs=_graph_figures(contents),
+        learning=_learning_figures(contents),
+        heat=_disagreement_figure(contents),
+        samples=most_disagreeing(contents, {int(i): point for point, i in enumerate(shown)}),
+        has_effects=any(view.effects for view in contents.views),
+        open_effects=len(clusters) <= _MAX_OPEN,
+        data=as_json(data),
+        script=script,
+        policy=content_policy(script),
+        styles=package_file("report/base.css") + package_file("report/clusters.css"),
     )
 
 
@@ -112,87 +83,50 @@ def _check(contents: ReportContents) -> None:
     if n == 0:
         raise ValueError("labels is empty; expected at least one sample")
     lengths = {"ids": len(contents.ids), "confidence": len(contents.confidence)}
-    for view in contents.views:
-        lengths[f"graph of view {view.name!r}"] = view.graph.shape[0]
-        if view.disagreement is not None:
-            lengths[f"disagreement of view {view.name!r}"] = len(view.disagreement)
+    if contents.disagreement is not None:
+        lengths["disagreement"] = len(contents.disagreement)
+    lengths |= {f"graph of view {view.name!r}": view.graph.shape[0] for view in contents.views}
     for name, length in lengths.items():
         if length != n:
-            raise ValueError(f"{name} has {length} entries; expected {n}, one a label")
+            raise ValueError(f"{name} has {length} entries; expected {n}, one per label")
 
 
-def _map(contents: ReportContents, random_state: int) -> tuple[IntArray, FloatArray]:
-    """The samples to show, and where."""
-    from manyview.plotting import map_graphs
-
-    rng = np.random.default_rng(random_state)
-    shown = choose_shown(contents.labels, MOST_SHOWN, rng)
-    n_clusters = int(contents.labels.max()) + 1
-    graphs = [view.graph for view in contents.views]
-    return shown, map_graphs(graphs, n_clusters, shown, random_state=random_state)
-
-
-def _view_row(view: ViewContents, n_samples: int) -> dict[str, Any]:
-    missing = n_samples - view.n_present
-    return {
-        "name": view.name,
-        "present": f"{view.n_present:,}",
-        "missing": f"{missing:,} missing" if missing else "",
-        "features": f"{view.n_features:,}",
-        "weight": number(view.weight),
-        "disagreement": number(view.mean_disagreement),
-    }
-
-
-def _graph_figures(contents: ReportContents) -> Figures:
-    from matplotlib.colors import LinearSegmentedColormap, to_rgba
-
-    from manyview.plotting import plot_graph
-
-    shades = [(0.0, to_rgba(_LINK, 0)), (0.01, to_rgba(_LINK, 0.3)), (1.0, to_rgba(_LINK, 1))]
-    links = LinearSegmentedColormap.from_list("links", shades)
-
-    def figure(graph: Any) -> str:
-        return figure_svg(
-            lambda ax: plot_graph(graph, contents.labels, ax, cmap=links), width=3.6, height=3.6
-        )
-
+def _graph_figures(contents: ReportContents) -> list[tuple[str, str]]:
+    shades = [(0.0, to_rgba(_EDGE, 0)), (0.01, to_rgba(_EDGE, 0.3)), (1.0, to_rgba(_EDGE, 1))]
+    cmap = LinearSegmentedColormap.from_list("edges", shades)
     unified = contents.unified_graph
-    figures = [] if unified is None else [("Unified graph", figure(unified))]
-    return figures + [(f"View: {view.name}", figure(view.graph)) for view in contents.views]
+    graphs = [] if unified is None else [("Unified graph", unified)]
+    graphs += [(f"View: {view.name}", view.graph) for view in contents.views]
+
+    def svg(graph: Any) -> str:
+        return figure_svg(lambda ax: plot_graph(graph, contents.labels, ax, cmap=cmap), 3.6, 3.6)
+
+    return [(caption, svg(graph)) for caption, graph in graphs]
 
 
-def _learning_figures(contents: ReportContents) -> Figures:
-    """How the rounds went; nothing for methods without rounds."""
-    if len(contents.history) < 2:
+def _learning_figures(contents: ReportContents) -> list[tuple[str, str]]:
+    history, names = contents.history, [view.name for view in contents.views]
+    if len(history) < 2:
         return []
-    from manyview.plotting import plot_convergence, plot_weight_history
 
     def misfit(ax: Any) -> None:
-        plot_convergence({"misfit": SimpleNamespace(history_=contents.history)}, ax)
+        plot_convergence({"misfit": SimpleNamespace(history_=history)}, ax)
         ax.get_legend().remove()
         ax.set(ylabel="misfit")
 
-    names = [view.name for view in contents.views]
-    drawings: list[tuple[str, Callable[[Any], Any]]] = [
-        ("Misfit between the unified graph and the views, round by round", misfit),
-        (
-            "How much each view counts, round by round",
-            lambda ax: plot_weight_history(contents.history, names, ax),
-        ),
+    weights = figure_svg(lambda ax: plot_weight_history(history, names, ax), 4.8, 3.1)
+    return [
+        ("Misfit between the unified graph and the views, per round", figure_svg(misfit, 4.8, 3.1)),
+        ("View weights, per round", weights),
     ]
-    return [(caption, figure_svg(draw, 4.8, 3.1)) for caption, draw in drawings]
 
 
-def _heat_figure(
-    contents: ReportContents, disagreement: FloatArray | None, names: list[str]
-) -> str | None:
-    if disagreement is None:
+def _disagreement_figure(contents: ReportContents) -> str | None:
+    if contents.disagreement is None:
         return None
-    from manyview.plotting import plot_disagreement
-
+    names = [view.name for view in contents.views]
     model = SimpleNamespace(
-        sample_disagreement_=disagreement, labels_=contents.labels, view_names_=names
+        sample_disagreement_=contents.disagreement, labels_=contents.labels, view_names_=names
     )
     height = 1.0 + 0.38 * max(2, len(names))
     return figure_svg(lambda ax: plot_disagreement(model, ax), 5.6, height)

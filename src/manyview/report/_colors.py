@@ -1,12 +1,11 @@
-"""Colours of clusters, each for light and for dark pages."""
+"""Colours of clusters, for light and for dark pages."""
 
 from __future__ import annotations
 
 import colorsys
 from collections.abc import Sequence
 
-# Neighbours in this list differ in lightness as well as in hue, so that those who do not see red
-# and green apart, or see no hues at all, still tell most clusters from the next.
+# Consecutive colours differ in lightness as well as in hue, for readers who are colour-blind.
 _LIGHT = (
     "#2368b0", "#e58606", "#1b8f6a", "#c2428a", "#52a9e0", "#b3400e",
     "#7a56c4", "#8f9b25", "#80583c", "#0c7682", "#f08fa6", "#5f6b78",
@@ -15,14 +14,14 @@ _DARK = (
     "#5b9df0", "#ffb04a", "#3fc795", "#ef7fc0", "#9bd6ff", "#f0733f",
     "#ab8bf5", "#cdd75a", "#c79a78", "#35b5c2", "#ffc0ce", "#a3b1c0",
 )  # fmt: skip
-# Turning by this share of the circle keeps any number of hues far from those just before.
+# Turns by the golden ratio keep each hue far from the hues just before it.
 _GOLDEN_TURN = 0.618034
-# (lightness on light pages, on dark pages), taken in turn.
+# Lightness on light and on dark pages, used in turn.
 _LEVELS = ((0.42, 0.62), (0.58, 0.76), (0.33, 0.52))
 
 
 def cluster_colors(count: int) -> Sequence[tuple[str, str]]:
-    """For every cluster its colour on light and on dark pages."""
+    """(on light pages, on dark pages) for each cluster."""
     if count <= len(_LIGHT):
         return tuple(zip(_LIGHT, _DARK, strict=True))[:count]
     levels = [_LEVELS[c % len(_LEVELS)] for c in range(count)]

@@ -1,67 +1,52 @@
-"""What a report about a clustering shows, in plain arrays: made elsewhere, drawn here."""
+"""The contents of the page about a clustering, in plain arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.plotting import FeatureEffect
+from manyview.methods import Round
+from manyview.plotting import FeatureEffect, feature_effects
 
-__all__ = ["FeatureEffect", "ReportContents", "ViewContents"]
+_STOP_REASONS = {
+    "components": "one component per cluster",
+    "eigenvalues": "the eigenvalues show the clusters",
+    "too_many": "more components than clusters",
+    "max_iter": "the limit",
+    "lambda_limit": "more would change nothing",
+    "objective": "the objective stopped changing",
+    "residual": "the residual became small",
+}
 
 
 @dataclass(frozen=True)
 class ViewContents:
-    """One view: its graph, how much it counts, and what sets the clusters apart in it.
+    """One view.
 
-    Attributes
-    ----------
-    name : str
-    n_present, n_features : int
-        Samples that the view has, and columns.
-    weight : float
-        Share of the view weights, between 0 and 1.
-    graph : csr_array of shape (n_samples, n_samples)
-    disagreement : array of shape (n_samples,) or None
-        How much of a sample's graph in this view is inconsistent, from 0 to 1; NaN where the view
-        says nothing about it. None for methods that do not split graphs.
-    mean_disagreement : float or None
-    effects : one sequence of features a cluster, the strongest first
+    `n_samples` are present, `weight` is the share of the view weights, `disagreement` the share of
+    the graph that is inconsistent with the other views; `effects` has one sequence per cluster.
     """
 
     name: str
-    n_present: int
+    n_samples: int
     n_features: int
     weight: float
+    disagreement: float | None
     graph: csr_array
-    disagreement: FloatArray | None = None
-    mean_disagreement: float | None = None
     effects: Sequence[Sequence[FeatureEffect]] = ()
 
 
 @dataclass(frozen=True)
 class ReportContents:
-    """A clustering of N samples in C clusters, numbered from 0.
+    """A clustering: one id, label and confidence per sample.
 
-    Attributes
-    ----------
-    title : str
-    settings : name -> value
-        What was clustered and how, in the order to be shown (method, neighbours, seed, version...).
-    command : str or None
-        A command line that does it again.
-    ids : one text a sample
-    labels : array of shape (n_samples,)
-    confidence : array of shape (n_samples,)
-        Share of a sample's neighbours, in all views by their weight, that are in its cluster.
-    unified_graph : csr_array or None
-    views : one record a view
-    history : records of the rounds (`manyview.methods._fusion.Round`), round 0 first; may be empty
-    warnings : texts raised during the fit
+    `settings` are shown as they are, `command` repeats the run. `disagreement`, of shape
+    (n_samples, n_views), and `unified_graph` are None for methods without them. `history` has the
+    `Round` records from round 0 on, and may be empty.
     """
 
     title: str
@@ -70,7 +55,55 @@ class ReportContents:
     ids: Sequence[str]
     labels: IntArray
     confidence: FloatArray
+    disagreement: FloatArray | None
     unified_graph: csr_array | None
     views: Sequence[ViewContents]
     history: Sequence[Any] = ()
-    warnings: Sequence[str] = field(default_factory=tuple)
+    warnings: Sequence[str] = ()
+
+
+def contents_of(result: Any, title: str, command: str | None) -> ReportContents:
+    """The contents of the page about a `ClusterResult`; without a title it gets one."""
+    estimator, tables, summary = result.estimator, result.tables, result.summary()
+
+    def view(v: int, facts: dict[str, Any]) -> ViewContents:
+        name, present = facts["name"], tables.present[:, v]
+        effects = feature_effects(
+            tables.views[name], tables.features[name], result.labels, result.n_clusters, present
+        )
+        return ViewContents(**facts, graph=estimator.view_graphs_[v], effects=effects)
+
+    return ReportContents(
+        title=title or f"{result.n_clusters} clusters of {len(result.ids):,} samples",
+        settings=_settings(result, summary),
+        command=command,
+        ids=result.ids,
+        labels=result.labels,
+        confidence=result.confidence,
+        disagreement=result.disagreement,
+        unified_graph=getattr(estimator, "unified_graph_", None),
+        views=[view(v, facts) for v, facts in enumerate(summary["views"])],
+        # The rounds of other methods have no figures.
+        history=[one for one in getattr(estimator, "history_", ()) if isinstance(one, Round)],
+        warnings=result.warnings,
+    )
+
+
+def _settings(result: Any, summary: Mapping[str, Any]) -> dict[str, str]:
+    estimator, present = result.estimator, result.tables.present
+    suggested = " (suggested by the graphs)" if summary["n_clusters_suggested"] else ""
+    settings = {
+        "method": type(estimator).__name__,
+        "samples": f"{len(result.ids):,}",
+        "clusters": f"{result.n_clusters}{suggested}",
+        "neighbours": str(estimator.n_neighbors_),
+        "seed": str(estimator.random_state),
+        "fit": f"{result.seconds:.1f} s",
+    }
+    if not present.all():
+        missing = int((~present).sum())
+        settings["missing"] = f"{missing:,} of {present.size:,} pairs of sample and view"
+    reason = summary["stop_reason"]
+    if reason is not None:
+        settings["rounds"] = f"{summary['rounds']} ({_STOP_REASONS.get(reason, reason)})"
+    return settings

@@ -1,59 +1,30 @@
-"""What the page's tables and lists say, as text and as shares of a bar's length."""
+"""Rows of the tables and lists on the page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from manyview._typing import FloatArray
+from manyview.plotting import FeatureEffect
 from manyview.report._colors import cluster_colors
-from manyview.report._contents import FeatureEffect, ReportContents, ViewContents
+from manyview.report._contents import ReportContents
 
-#: Samples in the table of those that disagree most.
-MOST_LISTED = 200
-#: Effect at which a bar ends: one length for all views and clusters, that a few odd ones do not
-#: shrink.
+#: Length of the table of samples with the highest disagreement.
+MAX_SAMPLES = 200
+#: Effect at which all bars end, so that a few extreme ones do not shrink the others.
 FULL_BAR = 3
-UNKNOWN = "–"  # noqa: RUF001 (an en dash: what a table shows for nothing)
+UNKNOWN = "–"  # noqa: RUF001 (an en dash)
+
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A number as text, and the number itself for bars and sorting; None where there is none."""
+class Cell(NamedTuple):
+    """A number as text and, for bars and sorting, as a number; None where it is unknown."""
 
     text: str
     value: float | None = None
-
-
-@dataclass(frozen=True)
-class ClusterRow:
-    number: int
-    size: Cell
-    confidence: Cell
-    light: str
-    dark: str
-
-
-@dataclass(frozen=True)
-class SampleRow:
-    """A sample's disagreement: one cell a view, and the highest of them."""
-
-    id: str
-    point: int | None
-    cluster: int
-    confidence: Cell
-    views: Sequence[Cell]
-    highest: Cell
-
-
-@dataclass(frozen=True)
-class EffectRow:
-    feature: str
-    effect: Cell
-    inside: str
-    outside: str
 
 
 def number(value: float | None, digits: int = 3) -> Cell:
@@ -62,66 +33,56 @@ def number(value: float | None, digits: int = 3) -> Cell:
     return Cell(f"{value:.{digits}f}", round(float(value), 4))
 
 
-def cluster_rows(contents: ReportContents) -> list[ClusterRow]:
-    """One row a cluster, in the order of their numbers; bars are shares of the largest."""
+def cluster_rows(contents: ReportContents) -> list[Row]:
+    """One row per cluster: size (its bar relative to the largest), confidence, colours."""
     sizes = np.bincount(contents.labels)
     known = np.isfinite(contents.confidence)
-    counts = np.bincount(contents.labels[known], minlength=len(sizes))
-    sums = np.bincount(
-        contents.labels[known], weights=contents.confidence[known], minlength=len(sizes)
-    )
+    labels, confidence = contents.labels[known], contents.confidence[known]
+    counts = np.bincount(labels, minlength=len(sizes))
+    sums = np.bincount(labels, confidence, minlength=len(sizes))
+    colors = cluster_colors(len(sizes))
     return [
-        ClusterRow(
-            c,
-            Cell(f"{size:,}", round(size / sizes.max(), 4)),
-            number(sums[c] / counts[c] if counts[c] else None, 2),
-            *colors,
-        )
-        for c, (size, colors) in enumerate(
-            zip(sizes.tolist(), cluster_colors(len(sizes)), strict=True)
-        )
+        {
+            "number": c,
+            "size": Cell(f"{size:,}", round(size / int(sizes.max()), 4)),
+            "confidence": number(sums[c] / counts[c] if counts[c] else None, 2),
+            "light": light,
+            "dark": dark,
+        }
+        for c, (size, (light, dark)) in enumerate(zip(sizes.tolist(), colors, strict=True))
     ]
 
 
-def sample_disagreement(views: Sequence[ViewContents]) -> FloatArray | None:
-    """(n_samples, views that say what disagrees), or None where no view does."""
-    columns = [view.disagreement for view in views if view.disagreement is not None]
-    return np.column_stack(columns) if columns else None
+def most_disagreeing(contents: ReportContents, point_of: Mapping[int, int]) -> list[Row] | None:
+    """The samples with the highest disagreement in any view; None without disagreements.
 
-
-def most_disagreeing(
-    contents: ReportContents, disagreement: FloatArray, point_of: Mapping[int, int]
-) -> list[SampleRow]:
-    """The samples with the highest disagreement in any view, the highest first.
-
-    `point_of` has the place on the map of those samples that are on it.
+    `point_of` has the index on the map of the samples shown there.
     """
+    disagreement = contents.disagreement
+    if disagreement is None:
+        return None
     highest = np.where(np.isfinite(disagreement), disagreement, -np.inf).max(axis=1)
-    order = np.argsort(-highest, kind="stable")[:MOST_LISTED]
+    order = np.argsort(-highest, kind="stable")[:MAX_SAMPLES]
     return [
-        SampleRow(
-            str(contents.ids[i]),
-            point_of.get(i),
-            int(contents.labels[i]),
-            number(contents.confidence[i]),
-            [number(value) for value in disagreement[i]],
-            number(highest[i]),
-        )
+        {
+            "id": str(contents.ids[i]),
+            "point": point_of.get(i),
+            "cluster": int(contents.labels[i]),
+            "confidence": number(contents.confidence[i]),
+            "views": [number(value) for value in disagreement[i]],
+            "highest": number(highest[i]),
+        }
         for i in order.tolist()
         if np.isfinite(highest[i])
     ]
 
 
-def effect_rows(view: ViewContents) -> list[list[EffectRow]]:
-    """For every cluster its features; bars are shares of `FULL_BAR`."""
-    return [[_effect_row(item) for item in items] for items in view.effects]
-
-
-def _effect_row(item: FeatureEffect) -> EffectRow:
+def effect_row(item: FeatureEffect) -> Row:
+    """One feature of a cluster; its bar is relative to `FULL_BAR`."""
     share = float(np.clip(np.nan_to_num(item.effect / FULL_BAR), -1, 1))
-    return EffectRow(
-        item.feature,
-        Cell(f"{item.effect:+.2f}".replace("-", "\N{MINUS SIGN}"), round(share, 3)),
-        f"{item.mean_inside:.3g}",
-        f"{item.mean_outside:.3g}",
-    )
+    return {
+        "feature": item.feature,
+        "effect": Cell(f"{item.effect:+.2f}".replace("-", "\N{MINUS SIGN}"), round(share, 3)),
+        "inside": f"{item.mean_inside:.3g}",
+        "outside": f"{item.mean_outside:.3g}",
+    }

@@ -1,11 +1,11 @@
-/* What moves on the page about a clustering: the map, the table, the copy button.
-   Ids and names are data from elsewhere: they become text, never markup. */
+/* The interactive parts of the page about a clustering: map, table, copy button.
+   Ids and names come from the user's data: they are inserted as text, never as markup. */
 "use strict";
 (() => {
   const get = (id) => document.getElementById(id);
   const data = JSON.parse(get("data").textContent);
   const darkScheme = matchMedia("(prefers-color-scheme: dark)");
-  const NOTHING = "–";
+  const NO_VALUE = "–";
 
   // ---- The map -------------------------------------------------------------------------------
 
@@ -22,20 +22,20 @@
   const STEPS = 32;       // shades of a scale
   const LABELLED = 40;    // clusters that get their number on the map, at most
   const MOST_ZOOM = 40;
-  // Low values keep close to the page, high ones stand out.
+  // From low values, close to the colour of the page, to high ones.
   const RAMPS = {
     light: [[196, 208, 222], [140, 182, 218], [63, 130, 190], [96, 60, 160], [92, 12, 84]],
     dark: [[76, 92, 114], [66, 114, 168], [56, 160, 166], [150, 208, 116], [252, 232, 106]],
   };
   const UNKNOWN = { light: "#c3cad3", dark: "#4a5563" };
 
-  const view = { scale: 1, x: 0, y: 0 };    // zoom, and where the map's corner lies on the stage
+  const view = { scale: 1, x: 0, y: 0 };    // zoom, and offset in pixels
   const state = { color: "cluster", cluster: null, point: -1, printing: false };
   const screenX = new Float32Array(count);
   const screenY = new Float32Array(count);
   let width = 0;
   let height = 0;
-  let groups = [];        // what is drawn in one colour, in the order of drawing
+  let groups = [];        // points of one colour, in the order of drawing
   let cells = new Map();
   let queued = false;
 
@@ -46,7 +46,7 @@
   const spanX = largest(points.x) || 0;
   const spanY = largest(points.y) || 0;
 
-  /* The point in the middle of each cluster: of a cluster in two places, not the gap between. */
+  /* The sample nearest to the median of each cluster, where its number is drawn. */
   function middles() {
     const members = new Map();
     points.cluster.forEach((c, i) => (members.has(c) ? members.get(c).push(i) : members.set(c, [i])));
@@ -60,11 +60,11 @@
   }
   const labels = data.colors.light.length <= LABELLED ? middles() : [];
 
-  /* The values that colour the points, with their range and the direction that stands out. */
+  /* The values that colour the points, with their range; reversed where low values are to be seen. */
   function scaleOf(color) {
     if (color === "confidence") {
       const all = known(points.confidence);
-      return { values: points.confidence, low: smallest(all), high: largest(all), low_stands_out: true };
+      return { values: points.confidence, low: smallest(all), high: largest(all), reversed: true };
     }
     // One range for all views, so that they can be compared.
     const all = known(points.disagreement.flat());
@@ -87,20 +87,20 @@
       points.cluster.forEach((c, i) => add(c, i));
       groups = [...bins].map(([c, own]) => ({ color: data.colors[scheme()][c], own }));
     } else {
-      const { values, low, high, low_stands_out } = scaleOf(state.color);
+      const { values, low, high, reversed } = scaleOf(state.color);
       values.forEach((value, i) => {
         const share = (value - low) / (high - low || 1);
-        const step = Math.round((low_stands_out ? 1 - share : share) * STEPS);
+        const step = Math.round((reversed ? 1 - share : share) * STEPS);
         add(value === null ? -1 : step, i);
       });
-      const ordered = [...bins].sort(([a], [b]) => a - b);  // what stands out lies on top
+      const ordered = [...bins].sort(([a], [b]) => a - b);  // the strongest colours on top
       groups = ordered.map(([step, own]) => (
         { color: step < 0 ? UNKNOWN[scheme()] : shade(step / STEPS), own }
       ));
-      const stops = Array.from({ length: 9 }, (_, k) => shade(low_stands_out ? 1 - k / 8 : k / 8));
+      const stops = Array.from({ length: 9 }, (_, k) => shade(reversed ? 1 - k / 8 : k / 8));
       get("ramp").style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-      get("scale-low").textContent = Number.isFinite(low) ? low.toFixed(2) : NOTHING;
-      get("scale-high").textContent = Number.isFinite(high) ? high.toFixed(2) : NOTHING;
+      get("scale-low").textContent = Number.isFinite(low) ? low.toFixed(2) : NO_VALUE;
+      get("scale-high").textContent = Number.isFinite(high) ? high.toFixed(2) : NO_VALUE;
     }
     get("scale").hidden = !byValue;
     get("clusters").classList.toggle("by-value", byValue);
@@ -131,14 +131,14 @@
       for (let dy = -CELL; dy <= CELL; dy += CELL) {
         for (const i of cells.get(cellAt(x + dx, y + dy)) || []) {
           const distance = Math.hypot(screenX[i] - x, screenY[i] - y);
-          if (distance <= closest && isLit(i)) [best, closest] = [i, distance];
+          if (distance <= closest && isActive(i)) [best, closest] = [i, distance];
         }
       }
     }
     return best;
   }
 
-  const isLit = (i) => state.cluster === null || points.cluster[i] === state.cluster;
+  const isActive = (i) => state.cluster === null || points.cluster[i] === state.cluster;
 
   function dots(own, radius) {
     context.beginPath();
@@ -160,13 +160,13 @@
       context.globalAlpha = 0.13;
       for (const { color, own } of groups) {
         context.fillStyle = color;
-        dots(own.filter((i) => !isLit(i)), radius);
+        dots(own.filter((i) => !isActive(i)), radius);
       }
     }
     context.globalAlpha = 0.9;
     for (const { color, own } of groups) {
       context.fillStyle = color;
-      dots(own.filter(isLit), radius);
+      dots(own.filter(isActive), radius);
     }
     context.globalAlpha = 1;
     const style = getComputedStyle(document.documentElement);
@@ -191,13 +191,13 @@
     context.fillStyle = ink;
     for (const { cluster, point } of labels) {
       if (state.cluster !== null && cluster !== state.cluster) continue;
-      const y = screenY[point] - 13;  // above: a small cluster would lie hidden behind its number
+      const y = screenY[point] - 13;  // above: the number would hide a small cluster
       context.strokeText(cluster, screenX[point], y);
       context.fillText(cluster, screenX[point], y);
     }
   }
 
-  /* Several reasons to draw within one frame draw once. */
+  /* Draw once per frame, however often this is called. */
   function redraw() {
     if (!queued) requestAnimationFrame(draw);
     queued = true;
@@ -229,7 +229,7 @@
     return made;
   }
 
-  const shown = (value) => (value === null ? NOTHING : value.toFixed(3));
+  const shown = (value) => (value === null ? NO_VALUE : value.toFixed(3));
 
   function facts(i) {
     const rows = [["cluster", String(points.cluster[i])], ["confidence", shown(points.confidence[i])]];
@@ -270,12 +270,12 @@
     if (changed) redraw();
   }
 
-  function speak(i) {
+  function announce(i) {
     const words = facts(i).flat().map((pair) => pair.join(" ")).join(", ");
     get("spoken").textContent = `${points.id[i]}: ${words}`;
   }
 
-  /* The closest sample in the direction of an arrow key, straight ahead before aside. */
+  /* The nearest sample in the direction of an arrow key; distance to the side counts double. */
   function neighbour(from, dx, dy) {
     let best = from;
     let least = Infinity;
@@ -283,7 +283,7 @@
       const ahead = (screenX[i] - screenX[from]) * dx + (screenY[i] - screenY[from]) * dy;
       const aside = Math.abs((screenX[i] - screenX[from]) * dy) + Math.abs((screenY[i] - screenY[from]) * dx);
       const cost = ahead + 2 * aside;
-      if (i !== from && isLit(i) && ahead > 0 && cost < least) [best, least] = [i, cost];
+      if (i !== from && isActive(i) && ahead > 0 && cost < least) [best, least] = [i, cost];
     }
     return best;
   }
@@ -293,15 +293,15 @@
   canvas.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       point(-1);
-      light(null);
+      highlight(null);
     }
     if (!(event.key in ARROWS) || !count) return;
     event.preventDefault();
-    const first = state.point < 0 ? points.cluster.findIndex((_, i) => isLit(i)) : -1;
+    const first = state.point < 0 ? points.cluster.findIndex((_, i) => isActive(i)) : -1;
     const next = first >= 0 ? first : neighbour(state.point, ...ARROWS[event.key]);
     if (next < 0) return;
     point(next);
-    speak(next);
+    announce(next);
   });
 
   // ---- Pointing, zooming, moving -------------------------------------------------------------
@@ -322,7 +322,7 @@
     redraw();
   }
 
-  /* What lies under (x, y) stays there. */
+  /* Zoom around (x, y). */
   function zoom(factor, x = width / 2, y = height / 2) {
     const scale = Math.min(MOST_ZOOM, Math.max(1, view.scale * factor));
     const by = scale / view.scale;
@@ -354,7 +354,7 @@
     if (event.pointerType !== "touch") point(-1);
   });
   canvas.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return;  // the page scrolls on
+    if (!event.ctrlKey && !event.metaKey) return;  // scroll the page
     event.preventDefault();
     zoom(Math.exp(-event.deltaY / 250), ...at(event));
   }, { passive: false });
@@ -366,20 +366,20 @@
 
   const sizes = [...get("sizes").querySelectorAll("button")];
 
-  /* One cluster stands out, or all are equal with null. */
-  function light(cluster) {
+  /* Highlight one cluster, or none with null. */
+  function highlight(cluster) {
     state.cluster = cluster;
     for (const button of sizes) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.cluster) === cluster));
     }
-    if (state.point >= 0 && !isLit(state.point)) point(-1);
+    if (state.point >= 0 && !isActive(state.point)) point(-1);
     redraw();
   }
 
   for (const button of sizes) {
     button.addEventListener("click", () => {
       const cluster = Number(button.dataset.cluster);
-      light(cluster === state.cluster ? null : cluster);
+      highlight(cluster === state.cluster ? null : cluster);
     });
   }
   get("color").addEventListener("change", (event) => {
@@ -408,7 +408,7 @@
       };
       const compare = (a, b) => {
         if (isText) return inOrder(a.key, b.key) * (ascending ? 1 : -1);
-        // What is not known comes last either way.
+        // Unknown values come last in both orders.
         if (Number.isNaN(a.key) || Number.isNaN(b.key)) return Number.isNaN(a.key) - Number.isNaN(b.key);
         return (a.key - b.key) * (ascending ? 1 : -1);
       };
@@ -442,7 +442,7 @@
     body.addEventListener("click", (event) => {
       const link = event.target.closest("[data-point]");
       if (!link) return;
-      light(null);
+      highlight(null);
       zoom(0);
       stage.scrollIntoView({ block: "center" });
       canvas.focus({ preventScroll: true });
@@ -456,18 +456,18 @@
   if (copy) {
     copy.hidden = false;
     let back;
-    const say = (text) => {
+    const confirm = (text) => {
       copy.textContent = text;
       clearTimeout(back);
       back = setTimeout(() => (copy.textContent = "Copy"), 2500);
     };
     const select = () => {
       getSelection().selectAllChildren(get("command"));
-      say("Selected: copy with Ctrl+C");
+      confirm("Selected: copy with Ctrl+C");
     };
     copy.addEventListener("click", () => {
       if (!navigator.clipboard) return select();
-      navigator.clipboard.writeText(get("command").textContent).then(() => say("Copied"), select);
+      navigator.clipboard.writeText(get("command").textContent).then(() => confirm("Copied"), select);
     });
   }
 

@@ -1,20 +1,20 @@
-"""The paper's evaluation, run again: data sets, methods, tables, figure."""
+"""The paper's evaluation, reproduced: data sets, methods, tables and figure."""
 
-from manyview.reproduce._cells import CellResult, run_cells
 from manyview.reproduce._outputs import write_outputs
-from manyview.reproduce._plan import BUILTIN, METHODS, PAPER_DATA, Cell, load, plan
+from manyview.reproduce._plan import BUILTIN, METHODS, PAPER_DATA, Experiment, load, plan
+from manyview.reproduce._run import ExperimentResult, run_experiments
 from manyview.reproduce._tables import Results, summary_table
 
 __all__ = [
     "BUILTIN",
     "METHODS",
     "PAPER_DATA",
-    "Cell",
-    "CellResult",
+    "Experiment",
+    "ExperimentResult",
     "Results",
     "load",
     "plan",
-    "run_cells",
+    "run_experiments",
     "summary_table",
     "write_outputs",
 ]

@@ -1,4 +1,4 @@
-"""What is run: data sets, methods, and the cells their product makes; what the paper reports."""
+"""Data sets, methods and experiments of the evaluation, and the figures of the paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from manyview.datasets import (
 PAPER_DATA = ("BBC", "NGs", "WebKB", "100leaves")
 ORDERS = ("stored", "shuffled")
 
-#: Data that needs no file and no network.
+#: Data sets that need no file and no network.
 BUILTIN: dict[str, Callable[[], MultiViewData]] = {
     "digits": load_digits_views,
     "breast_cancer": load_breast_cancer_views,
@@ -71,7 +71,7 @@ PAPER_ACC = {
     "GBS": (69.34, 98.20, 74.38, 82.44),
     "CI-GMVC": (70.36, 98.40, 77.34, 82.44),
 }
-#: Table 3 of the paper, NMI in percent; which mean it is differs by row.
+#: Table 3 of the paper, NMI in percent; rows differ in the mean they use.
 PAPER_NMI = {
     "CoregSC": (28.63, 8.80, 31.39, 91.65),
     "MSC": (55.31, 9.72, 22.37, 90.14),
@@ -83,7 +83,7 @@ PAPER_NMI = {
 
 
 def paper_figure(table: Mapping[str, tuple[float, ...]], method: str, data: str) -> float | None:
-    """What the paper reports for a cell, in percent; None where it says nothing."""
+    """The paper's figure in percent; None if it has none."""
     name = METHODS[method].paper if method in METHODS else None
     if name is None or data not in PAPER_DATA:
         return None
@@ -91,11 +91,8 @@ def paper_figure(table: Mapping[str, tuple[float, ...]], method: str, data: str)
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One fit: a data set in one order of its samples, and a method.
-
-    `view` is set for the single views: one cell each.
-    """
+class Experiment:
+    """A method on a data set, with its samples in one order; `view` is set for single views."""
 
     data: str
     method: str
@@ -121,11 +118,11 @@ def load(name: str, data_home: str | None) -> MultiViewData:
 
 def plan(
     datasets: dict[str, MultiViewData], names: Sequence[str], orders: Sequence[str] = ORDERS
-) -> list[Cell]:
-    """All cells, data set by data set, the single views one by one."""
-    cells = []
+) -> list[Experiment]:
+    """All experiments, with one per view for the method "single views"."""
+    experiments = []
     for data, loaded in datasets.items():
         for method in names:
             views = range(len(loaded.views)) if method == "single views" else [None]
-            cells += [Cell(data, method, order, view) for view in views for order in orders]
-    return cells
+            experiments += [Experiment(data, method, o, view) for view in views for o in orders]
+    return experiments

@@ -1,4 +1,4 @@
-"""Running cells, in one process or several, and keeping those that are done."""
+"""Run experiments in one or several processes, and keep the results of finished ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
@@ -28,20 +28,25 @@ from manyview._signals import defer_stop_signals
 from manyview._version import __version__
 from manyview.datasets import MultiViewData
 from manyview.metrics import clustering_scores
-from manyview.reproduce._plan import METHODS, Cell, load
+from manyview.reproduce._plan import METHODS, Experiment, load
 from manyview.runtime import write_file
 from manyview.spectral import kmeans_labels
 
+#: Source that results depend on, as patterns below the package.
+SOURCES = (
+    "_kernels/*.py", "runtime/*.py", "inputs/*.py", "graphs/*.py", "spectral/*.py",
+    "predict/*.py", "methods/*.py", "metrics.py", "reproduce/_plan.py", "reproduce/_run.py",
+)  # fmt: skip
 _SHUFFLE_SEED = 20_201
 _SCORES = set(clustering_scores([0, 1], [0, 1]))
 _WORKER_DIED = "the worker process died: killed, or out of memory"
 
 
 @dataclass(frozen=True)
-class CellResult:
-    """What a cell gave: the scores of every seed, or the error it ended with."""
+class ExperimentResult:
+    """The scores of every seed, or the error."""
 
-    cell: Cell
+    experiment: Experiment
     scores: list[dict[str, float]] = field(default_factory=list)
     seconds: float = 0.0
     n_iter: int | None = None
@@ -49,7 +54,7 @@ class CellResult:
     history: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     error: str | None = None
-    kept: bool = False
+    reused: bool = False
 
     def mean(self, score: str) -> float:
         return float(np.mean([entry[score] for entry in self.scores]))
@@ -58,93 +63,92 @@ class CellResult:
         return float(np.std([entry[score] for entry in self.scores]))
 
 
-def run_cells(
-    cells: Sequence[Cell],
+def run_experiments(
+    experiments: Sequence[Experiment],
     folder: Path,
     *,
     n_seeds: int,
     processes: int,
     data_home: str | None,
     progress: Callable[[int, int, str], None],
-) -> list[CellResult]:
-    """Run what is not yet in `folder`; a cell that fails is a result too, and is tried again.
+) -> list[ExperimentResult]:
+    """Run the experiments without a result in `folder`, and keep the new results there.
 
-    A cell is kept for the same data, code and number of seeds.
+    Results of the same data, code and number of seeds are reused. Those of failed experiments are
+    not kept, so that the next run tries them again.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    keys = {name: _key(name, data_home, n_seeds) for name in {cell.data for cell in cells}}
-    results = {cell: _kept(folder / cell.file, cell, keys[cell.data]) for cell in cells}
-    todo = [cell for cell, result in results.items() if result is None]
-    progress(len(cells) - len(todo), len(cells), "starting")
-    # Closed at once when a cell can't be written, which ends the workers.
-    with closing(_run(todo, n_seeds, processes, data_home, progress, len(cells))) as running:
-        for result in running:
-            results[result.cell] = result
+    keys = {name: _key(name, data_home, n_seeds) for name in {one.data for one in experiments}}
+    results = {one: _kept_result(folder / one.file, one, keys[one.data]) for one in experiments}
+    todo = [one for one, result in results.items() if result is None]
+
+    def show(what: str) -> None:
+        done = sum(result is not None for result in results.values())
+        progress(done, len(results), what)
+
+    show("starting")
+    run = partial(run_experiment, n_seeds=n_seeds, data_home=data_home)
+    # Closed at once where a result can't be written, which ends the workers.
+    with closing(_run_all(run, todo, processes, show)) as finished:
+        for result in finished:
+            experiment = result.experiment
             if result.error is None:
-                content = {"key": keys[result.cell.data], "result": asdict(result)}
-                write_file(folder / result.cell.file, json.dumps(content, indent=1))
+                content = {"key": keys[experiment.data], "result": asdict(result)}
+                write_file(folder / experiment.file, json.dumps(content, indent=1))
+            results[experiment] = result
+            show(experiment.title)
     return [result for result in results.values() if result is not None]
 
 
-def _run(
-    todo: list[Cell],
-    n_seeds: int,
-    processes: int,
-    data_home: str | None,
-    progress: Callable[[int, int, str], None],
-    total: int,
-) -> Generator[CellResult, None, None]:
-    done = total - len(todo)
+Run = Callable[[Experiment], ExperimentResult]
+Finished = Generator[ExperimentResult, None, None]
+
+
+def _run_all(
+    run: Run, todo: list[Experiment], processes: int, show: Callable[[str], None]
+) -> Finished:
     if processes == 1:
-        for cell in todo:
-            progress(done, total, cell.title)
-            yield run_cell(cell, n_seeds, data_home)
-            done += 1
-            progress(done, total, cell.title)
+        for experiment in todo:
+            show(experiment.title)
+            yield run(experiment)
         return
-    waiting = list(todo)
-    for attempt in (processes, 1):
-        # After a worker died (killed, or out of memory) the rest runs in pools of one, each with
-        # one cell, so that it is known which cell it was.
-        batches = [waiting] if attempt == processes else [[cell] for cell in waiting]
-        for batch in batches:
-            with closing(_run_pool(batch, attempt, n_seeds, data_home)) as results:
-                for result in results:
-                    if result.error == _WORKER_DIED and attempt == processes:
-                        continue
-                    waiting.remove(result.cell)
-                    done += 1
-                    progress(done, total, result.cell.title)
-                    yield result
+    again = []
+    with closing(_run_pool(run, todo, processes)) as finished:
+        for result in finished:
+            if result.error == _WORKER_DIED:
+                again.append(result.experiment)
+            else:
+                yield result
+    # A worker that dies breaks its pool: with one experiment per pool, it is known which one died.
+    for experiment in again:
+        yield from _run_pool(run, [experiment], 1)
 
 
-def _run_pool(
-    batch: list[Cell], processes: int, n_seeds: int, data_home: str | None
-) -> Generator[CellResult, None, None]:
-    """Run cells in worker processes, spawned and not forked: OpenMP does not survive a fork."""
-    share = max(1, (os.cpu_count() or 1) // processes)
+def _run_pool(run: Run, todo: list[Experiment], processes: int) -> Finished:
+    """Run experiments in worker processes; spawned, as OpenMP does not survive a fork."""
+    threads = max(1, (os.cpu_count() or 1) // processes)
     with ProcessPoolExecutor(
-        processes, get_context("spawn"), initializer=_start_worker, initargs=(share, os.getpid())
+        processes, get_context("spawn"), initializer=_start_worker, initargs=(threads, os.getpid())
     ) as pool:
         try:
-            with defer_stop_signals(), _deaf_children():
-                futures = {pool.submit(run_cell, cell, n_seeds, data_home): cell for cell in batch}
+            with defer_stop_signals(), _interrupts_blocked():
+                futures = {pool.submit(run, experiment): experiment for experiment in todo}
             for future in as_completed(futures):
                 try:
                     yield future.result()
                 except BrokenProcessPool:
-                    yield CellResult(futures[future], error=_WORKER_DIED)
+                    yield ExperimentResult(futures[future], error=_WORKER_DIED)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():  # else they would finish their cells first
+            for worker in active_children():  # or they would finish their experiments first
                 worker.terminate()
             raise
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Ctrl-C goes to all processes of a terminal: it is for the one that started the others, which
-    ends them. What is blocked here stays blocked in processes started meanwhile."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Processes started in the block ignore Ctrl-C, which terminals send to all processes: their
+    parent ends them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -155,15 +159,15 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def run_cell(cell: Cell, n_seeds: int, data_home: str | None) -> CellResult:
-    """Fit once; for methods that end with k-means, run that for every seed."""
-    method = METHODS[cell.method]
+def run_experiment(experiment: Experiment, n_seeds: int, data_home: str | None) -> ExperimentResult:
+    """Fit once; for methods that end with k-means, repeat k-means for every seed."""
+    method = METHODS[experiment.method]
     try:
-        data, order = _data(cell.data, data_home), _order(cell, data_home)
+        data = _data(experiment.data, data_home)
+        order = sample_order(experiment.order, data.n_samples)
         views = {name: view[order] for name, view in data.views.items()}
-        target = data.target[order]
-        parameters = {} if cell.view is None else {"view": cell.view}
-        _warm_up(cell.method)
+        parameters = {} if experiment.view is None else {"view": experiment.view}
+        _warm_up(experiment.method)
         started = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -173,12 +177,12 @@ def run_cell(cell: Cell, n_seeds: int, data_home: str | None) -> CellResult:
         if method.kmeans:
             rows = model.embedding_
             labels += [kmeans_labels(rows, data.n_clusters, seed) for seed in range(1, n_seeds)]
-    except Exception as error:  # any failure is this cell's result, and the rest goes on
+    except Exception as error:  # the other experiments still run
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        return CellResult(cell, error=reason, warnings=[traceback.format_exc()])
-    return CellResult(
-        cell,
-        scores=[clustering_scores(target, found) for found in labels],
+        return ExperimentResult(experiment, error=reason, warnings=[traceback.format_exc()])
+    return ExperimentResult(
+        experiment,
+        scores=[clustering_scores(data.target[order], found) for found in labels],
         seconds=seconds,
         n_iter=getattr(model, "n_iter_", None),
         smallest=int(np.bincount(model.labels_).min()),
@@ -187,33 +191,32 @@ def run_cell(cell: Cell, n_seeds: int, data_home: str | None) -> CellResult:
     )
 
 
-def _kept(path: Path, cell: Cell, key: str) -> CellResult | None:
-    """The result of an earlier run, if it was of the same data, code and number of seeds."""
+def _kept_result(path: Path, experiment: Experiment, key: str) -> ExperimentResult | None:
+    """The result in a file, or None if it is missing, damaged or of another key."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["key"] != key:
+        stored = content["result"]
+        if content["key"] != key or Experiment(**stored["experiment"]) != experiment:
             return None
-        result = CellResult(**{**content["result"], "cell": cell, "kept": True})
+        result = ExperimentResult(**{**stored, "experiment": experiment, "reused": True})
         whole = result.scores and all(set(entry) == _SCORES for entry in result.scores)
-        return result if whole and Cell(**content["result"]["cell"]) == cell else None
+        return result if whole else None
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # not there, or not one of ours: run it
+        return None
 
 
 def _key(name: str, data_home: str | None, n_seeds: int) -> str:
-    """What a kept result depends on: the data, the code that computes, and the seeds."""
+    """A hash of the data, the code and the number of seeds."""
     digest = hashlib.sha256(f"{__version__} {n_seeds}".encode())
     data = _data(name, data_home)
-    for view in data.views.values():
-        stored: Any = view
-        sparse = isinstance(stored, csr_array)
-        parts = [stored.data, stored.indices, stored.indptr] if sparse else [stored]
-        for part in parts:
-            digest.update(np.ascontiguousarray(part).tobytes())
+    views: list[Any] = list(data.views.values())
+    for view in views:
+        arrays = [view.data, view.indices, view.indptr] if isinstance(view, csr_array) else [view]
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).tobytes())
     digest.update(data.target.tobytes())
     package = Path(manyview.__file__).parent
-    rooms = ("_kernels", "inputs", "graphs", "spectral", "predict", "methods")
-    for path in sorted(path for room in rooms for path in (package / room).glob("*.py")):
+    for path in sorted(path for pattern in SOURCES for path in package.glob(pattern)):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -223,23 +226,22 @@ def _data(name: str, data_home: str | None) -> MultiViewData:
     return load(name, data_home)
 
 
-def _order(cell: Cell, data_home: str | None) -> Any:
-    n = _data(cell.data, data_home).n_samples
-    if cell.order == "stored":
-        return np.arange(n)
-    return np.random.default_rng(_SHUFFLE_SEED).permutation(n)
+def sample_order(order: str, n_samples: int) -> Any:
+    if order == "stored":
+        return np.arange(n_samples)
+    return np.random.default_rng(_SHUFFLE_SEED).permutation(n_samples)
 
 
 @lru_cache(maxsize=32)
 def _warm_up(method: str) -> None:
-    """Compile what the method needs, so that no cell's time includes it."""
+    """Compile the code of a method, so that measured times do not include it."""
     views = [view[:60] for view in load("blobs", None).views.values()]
     for form in (views, [csr_array(view) for view in views]):
         METHODS[method].make(5, random_state=0).fit(form)
 
 
 def _start_worker(threads: int, parent: int) -> None:
-    """Share the cores, and do not outlive the process that asked for the work."""
+    """Limit the threads of this worker, and end it when its parent has ended."""
     import numba
     from threadpoolctl import threadpool_limits
 

@@ -1,120 +1,118 @@
-"""Tables as rows of text, and their Markdown, CSV and LaTeX."""
+"""The tables, and their Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from manyview.datasets import MultiViewData
-from manyview.reproduce._cells import CellResult
 from manyview.reproduce._plan import METHODS, ORDERS, PAPER_ACC, PAPER_DATA, PAPER_NMI, paper_figure
+from manyview.reproduce._run import ExperimentResult
+from manyview.result import csv_text
 
-# What stands in a cell that has no figure.
+# For a figure that does not exist.
 _NONE = "--"
+_TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$"}
 
 
 @dataclass(frozen=True)
-class NamedTable:
-    """A table with the name of its files, a caption and a note."""
+class Table:
+    """Rows of text. `name` is that of its files; the first `text_columns` are left-aligned."""
 
     name: str
     caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
     note: str = ""
     text_columns: int = 1
 
     def markdown(self) -> str:
-        lines = [
-            f"**{self.caption}**",
-            "",
-            "| " + " | ".join(self.columns) + " |",
-            "| --- |" + " --: |" * (len(self.columns) - 1),
-            *("| " + " | ".join(row) + " |" for row in self.rows),
-        ]
-        return "\n".join([*lines, "", self.note, ""] if self.note else [*lines, ""])
+        lines = [" | ".join(row) for row in (self.columns, *self.rows)]
+        lines.insert(1, " | ".join(["---", *["--:"] * (len(self.columns) - 1)]))
+        table = "\n".join(f"| {line} |" for line in lines)
+        note = f"{self.note}\n" if self.note else ""
+        return f"**{self.caption}**\n\n{table}\n{note and chr(10)}{note}"
 
     def csv(self) -> str:
-        stream = io.StringIO()
-        csv.writer(stream, lineterminator="\n").writerows([self.columns, *self.rows])
-        return stream.getvalue()
+        return csv_text([self.columns, *self.rows])
 
     def latex(self) -> str:
-        def line(cells: Sequence[str]) -> str:
-            return " & ".join(_escape(cell) for cell in cells) + r" \\"
-
-        return "\n".join(
-            [
-                r"\begin{table}",
-                rf"\caption{{{_escape(_without_number(self.caption))} {_escape(self.note)}}}",
-                r"\begin{tabular}{l" + "r" * (len(self.columns) - 1) + "}",
-                r"\hline",
-                line(self.columns),
-                r"\hline",
-                *(line(row) for row in self.rows),
-                r"\hline",
-                r"\end{tabular}",
-                r"\end{table}",
-                "",
-            ]
-        )
-
-
-def _without_number(caption: str) -> str:
-    """LaTeX numbers tables by itself."""
-    return re.sub(r"^Table \w+\. ", "", caption)
+        head, *body = (" & ".join(map(_escape, row)) + r" \\" for row in (self.columns, *self.rows))
+        caption = re.sub(r"^Table \w+\. ", "", self.caption)  # LaTeX numbers tables itself
+        lines = [
+            r"\begin{table}",
+            rf"\caption{{{_escape(f'{caption}. {self.note}'.strip())}}}",
+            r"\begin{tabular}{l" + "r" * (len(self.columns) - 1) + "}",
+            r"\hline", head, r"\hline", *body, r"\hline",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]  # fmt: skip
+        return "\n".join(lines) + "\n"
 
 
 def _escape(text: str) -> str:
-    for raw, tex in [("\\", r"\textbackslash{}"), ("&", r"\&"), ("%", r"\%"), ("_", r"\_"),
-                     ("#", r"\#"), ("±", r"$\pm$")]:  # fmt: skip
-        text = text.replace(raw, tex)
-    return text
+    return "".join(_TEX.get(sign, sign) for sign in text)
 
 
 class Results:
-    """Cell results by data set, row and order."""
+    """Results by data set, row of the tables and order of samples."""
 
-    def __init__(self, results: Sequence[CellResult]) -> None:
-        self._by_key = {(r.cell.data, r.cell.row, r.cell.order): r for r in results}
+    def __init__(self, results: Sequence[ExperimentResult]) -> None:
+        keys = [(r.experiment.data, r.experiment.row, r.experiment.order) for r in results]
+        self._by_key = dict(zip(keys, results, strict=True))
         self.all = list(results)
-        self.datasets = list(dict.fromkeys(r.cell.data for r in results))
+        self.datasets = list(dict.fromkeys(data for data, _, _ in keys))
 
-    def get(self, data: str, row: str, order: str = "stored") -> CellResult | None:
+    def get(self, data: str, row: str, order: str = "stored") -> ExperimentResult | None:
         if row == "best single view":
-            done = [r for r in self.views(data, order) if r.error is None]
-            return max(done, key=lambda r: r.mean("ACC")) if done else None
+            finished = [r for r in self.views(data, order) if r.error is None]
+            return max(finished, key=lambda r: r.mean("ACC"), default=None)
         return self._by_key.get((data, row, order))
 
-    def views(self, data: str, order: str = "stored") -> list[CellResult]:
-        return [
-            r for r in self.all
-            if r.cell.data == data and r.cell.view is not None and r.cell.order == order
-        ]  # fmt: skip
+    def finished(self, data: str, row: str, order: str = "stored") -> ExperimentResult | None:
+        """As `get`, but None for experiments that failed."""
+        result = self.get(data, row, order)
+        return None if result is None or result.error else result
+
+    def views(self, data: str, order: str = "stored") -> list[ExperimentResult]:
+        single = [r for r in self.all if r.experiment.view is not None]
+        return [r for r in single if (r.experiment.data, r.experiment.order) == (data, order)]
 
     def rows(self) -> list[str]:
         """Rows of the score tables, in the order of the methods."""
-        ran = {r.cell.method for r in self.all}
+        ran = {r.experiment.method for r in self.all}
         return ["best single view" if m == "single views" else m for m in METHODS if m in ran]
 
+    def table(
+        self,
+        name: str,
+        caption: str,
+        heads: Sequence[str],
+        texts: Callable[[str, str], Sequence[str]],
+        note: str = "",
+    ) -> Table:
+        """One row per method; per data set, one column per head with `texts(data, row)`."""
+        columns = [f"{data} {head}".strip() for data in self.datasets for head in heads]
+        rows = [
+            [row, *(text for data in self.datasets for text in texts(data, row))]
+            for row in self.rows()
+        ]
+        return Table(name, caption, ["method", *columns], rows, note)
 
-def data_table(datasets: dict[str, MultiViewData]) -> NamedTable:
-    widest = max(len(data.views) for data in datasets.values())
+
+def data_table(datasets: dict[str, MultiViewData]) -> Table:
+    most = max(len(data.views) for data in datasets.values())
     rows = []
     for name, data in datasets.items():
         widths = [str(view.shape[1]) for view in data.views.values()]
-        widths += [_NONE] * (widest - len(widths))
-        rows.append(
-            (name, str(data.n_samples), str(len(data.views)), str(data.n_clusters), *widths)
-        )
-    columns = ("data set", "N", "V", "C", *(f"d{v + 1}" for v in range(widest)))
-    return NamedTable("table1", "Table 1. Data sets", columns, tuple(rows))
+        counts = map(str, (data.n_samples, len(widths), data.n_clusters))
+        rows.append([name, *counts, *widths, *[_NONE] * (most - len(widths))])
+    columns = ["data set", "N", "V", "C", *(f"d{v + 1}" for v in range(most))]
+    return Table("table1", "Table 1. Data sets", columns, rows)
 
 
-def score_tables(results: Results) -> list[NamedTable]:
+def score_tables(results: Results) -> list[Table]:
     return [
         _score_table(results, "table2", "Table 2. ACC, percent", "ACC", PAPER_ACC),
         _score_table(
@@ -130,96 +128,76 @@ def score_tables(results: Results) -> list[NamedTable]:
 
 def _score_table(
     results: Results, name: str, caption: str, score: str, paper: Mapping[str, tuple[float, ...]]
-) -> NamedTable:
+) -> Table:
     in_paper = any(paper_figure(paper, row, d) for row in results.rows() for d in results.datasets)
-    heads = ("paper", *ORDERS) if in_paper else ORDERS
-    columns = ("method", *(f"{data} {head}" for data in results.datasets for head in heads))
-    rows = []
-    for row in results.rows():
-        cells = [row]
-        for data in results.datasets:
-            if in_paper:
-                figure = paper_figure(paper, row, data)
-                cells.append(_NONE if figure is None else f"{figure:.2f}")
-            cells += [score_text(results.get(data, row, order), score) for order in ORDERS]
-        rows.append(tuple(cells))
+
+    def texts(data: str, row: str) -> list[str]:
+        ours = [score_text(results.get(data, row, order), score) for order in ORDERS]
+        figure = paper_figure(paper, row, data)
+        return [_NONE if figure is None else f"{figure:.2f}", *ours] if in_paper else ours
+
     note = (
-        "Each data set in the order its file has and shuffled. Methods that end with k-means: mean "
-        "± standard deviation over the seeds. The best single view is chosen by its ACC, which "
-        "nobody without the labels could do."
+        "Stored: samples in the order of the data file; shuffled: in random order. Methods with "
+        "k-means at the end: mean ± standard deviation over the seeds. The best single view is "
+        "chosen by its ACC, which needs the true labels."
     )
-    return NamedTable(name, caption, columns, tuple(rows), note)
+    return results.table(name, caption, ["paper", *ORDERS] if in_paper else ORDERS, texts, note)
 
 
-def summary_table(results: Results) -> NamedTable:
-    """ACC in the stored order with the paper's figure in brackets: narrow enough for a terminal."""
-    rows = []
-    for row in results.rows():
-        cells = [row]
-        for data in results.datasets:
-            figure = paper_figure(PAPER_ACC, row, data)
-            ours = score_text(results.get(data, row), "ACC")
-            cells.append(ours if figure is None else f"{ours} ({figure:.2f})")
-        rows.append(tuple(cells))
+def summary_table(results: Results) -> Table:
+    """ACC in the stored order, with the paper's in brackets: narrow enough for a terminal."""
+
+    def texts(data: str, row: str) -> list[str]:
+        figure, ours = paper_figure(PAPER_ACC, row, data), score_text(results.get(data, row), "ACC")
+        return [ours if figure is None else f"{ours} ({figure:.2f})"]
+
     in_paper = any(data in PAPER_DATA for data in results.datasets)
     caption = "ACC in percent" + (" (the paper's in brackets)" if in_paper else "")
-    return NamedTable("summary", caption, ("method", *results.datasets), tuple(rows))
+    return results.table("summary", caption, [""], texts)
 
 
-def view_table(results: Results) -> NamedTable | None:
-    """Every single view by itself."""
+def view_table(results: Results) -> Table:
+    """One row per view; empty where no single views were run."""
     rows = [
-        (data, r.cell.row, score_text(r, "ACC"), score_text(r, "NMI"),
-         score_text(results.get(data, r.cell.row, "shuffled"), "ACC"))
+        [data, r.experiment.row, score_text(r, "ACC"), score_text(r, "NMI"),
+         score_text(results.get(data, r.experiment.row, "shuffled"), "ACC")]
         for data in results.datasets
         for r in results.views(data)
     ]  # fmt: skip
-    columns = ("data set", "view", "ACC", "NMI", "ACC shuffled")
+    columns = ["data set", "view", "ACC", "NMI", "ACC shuffled"]
     caption = "Table 4. Spectral clustering of every single view, percent"
-    if not rows:
-        return None
-    return NamedTable("table4_views", caption, columns, tuple(rows), text_columns=2)
+    return Table("table4_views", caption, columns, rows, text_columns=2)
 
 
-def cell_table(results: Results) -> NamedTable:
-    """Every cell by itself, figures as fractions, for machines to read."""
+def time_table(results: Results) -> Table:
+    def texts(data: str, row: str) -> list[str]:
+        stored, shuffled = (results.finished(data, row, order) for order in ORDERS)
+        times = [f"{result.seconds:.2f}" if result else _NONE for result in (stored, shuffled)]
+        return [*times, str(stored.smallest) if stored else _NONE]
+
+    caption = "Table 5. Time, and size of the smallest cluster"
+    note = "s: seconds of one fit. experiments.csv has the results of every experiment."
+    return results.table("table5_seconds", caption, ["s", "s shuffled", "smallest"], texts, note)
+
+
+def experiment_table(results: Results) -> Table:
+    """One row per experiment, with scores as fractions and all digits."""
     scores = ("ACC", "NMI", "NMI (geometric)", "ARI")
     columns = ["data set", "method", "order", "seeds"]
-    for score in scores:
-        columns += [f"{score} mean", f"{score} std"]
+    columns += [f"{score} {kind}" for score in scores for kind in ("mean", "std")]
     columns += ["seconds", "rounds", "smallest cluster", "error"]
     rows = []
     for r in results.all:
-        row = [r.cell.data, r.cell.row, r.cell.order, str(len(r.scores))]
-        for score in scores:
-            both = [r.mean(score), r.deviation(score)] if r.scores else []
-            row += [f"{value:.6f}" for value in both] or ["", ""]
-        counts = [r.n_iter, r.smallest, r.error]
-        row += [f"{r.seconds:.3f}", *("" if count is None else str(count) for count in counts)]
-        rows.append(tuple(row))
-    return NamedTable("cells", "Every cell", tuple(columns), tuple(rows))
+        means = [""] * 2 * len(scores)
+        if r.scores:
+            means = [f"{f(score):.6f}" for score in scores for f in (r.mean, r.deviation)]
+        counts = ["" if value is None else str(value) for value in (r.n_iter, r.smallest, r.error)]
+        names = [r.experiment.data, r.experiment.row, r.experiment.order, str(len(r.scores))]
+        rows.append([*names, *means, f"{r.seconds:.3f}", *counts])
+    return Table("experiments", "Experiments", columns, rows)
 
 
-def time_table(results: Results) -> NamedTable:
-    """Seconds of the fits, and the smallest cluster found."""
-    heads = ("s", "s shuffled", "smallest")
-    columns = ("method", *(f"{d} {what}" for d in results.datasets for what in heads))
-    rows = []
-    for row in results.rows():
-        cells = [row]
-        for data in results.datasets:
-            r = results.get(data, row)
-            again = results.get(data, row, "shuffled")
-            times = [f"{x.seconds:.2f}" if x and not x.error else _NONE for x in (r, again)]
-            cells += [*times, str(r.smallest) if r and not r.error else _NONE]
-        rows.append(tuple(cells))
-    note = "Seconds of one fit; size of the smallest cluster. cells.csv has every cell by itself."
-    return NamedTable(
-        "table5_seconds", "Table 5. Time, and tiny clusters", columns, tuple(rows), note
-    )
-
-
-def score_text(result: CellResult | None, score: str) -> str:
+def score_text(result: ExperimentResult | None, score: str) -> str:
     if result is None:
         return _NONE
     if result.error is not None:
