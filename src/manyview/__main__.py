@@ -7,18 +7,18 @@ from manyview._signals import handle_stop_signals, ignore_stop_signals
 
 
 def main() -> int:
-    """Entry point; a request to stop is answered in one line even while the rest is imported."""
+    """Run the command; a stop signal ends it with one line, even during the imports."""
     try:
         handle_stop_signals()
         from manyview.cli import main as run
 
         return run()
     except KeyboardInterrupt:
-        with suppress(OSError):  # the terminal may be what has gone
+        with suppress(OSError):  # the terminal may be closed
             sys.stderr.write("manyview: interrupted\n")
         return 130
     finally:
-        ignore_stop_signals()  # what comes now would only disturb the interpreter's end
+        ignore_stop_signals()  # Python is about to exit
 
 
 if __name__ == "__main__":

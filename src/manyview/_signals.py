@@ -1,4 +1,4 @@
-"""Requests to stop: held back where they would leave something half done."""
+"""Signals that ask the program to stop: handled alike, and deferred where files are written."""
 
 from __future__ import annotations
 
@@ -9,75 +9,67 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: Ctrl-C, a polite kill, a closed terminal; Windows does not know the last.
+#: Ctrl-C, kill, closed terminal; Windows has no SIGHUP.
 STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
-
-_came = threading.Event()
+_received = threading.Event()
 
 
 def handle_stop_signals() -> None:
-    """Take every request to stop for a Ctrl-C: nothing half-written, workers stopped."""
-    _came.clear()
+    """Raise KeyboardInterrupt on every stop signal, except those that are ignored (nohup)."""
+    _received.clear()
     for number in STOP_SIGNALS:
-        # not where nohup made it be ignored
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _interrupt)
     report = sys.unraisablehook
 
     def report_others(dropped: Any) -> None:
-        if not issubclass(dropped.exc_type, KeyboardInterrupt):  # those are answered later
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):  # see raise_if_stopped
             report(dropped)
 
     sys.unraisablehook = report_others
 
 
 def _interrupt(*_: Any) -> None:
-    _came.set()
+    _received.set()
     raise KeyboardInterrupt
 
 
 def raise_if_stopped() -> None:
-    """Stop now if a request has come that went unanswered.
+    """Raise KeyboardInterrupt if a stop signal has come whose exception was lost.
 
-    Python drops exceptions in what it calls by the way, as when an object is deleted: an
-    interruption that comes in such a moment is lost, unless somebody asks for it.
+    Python drops exceptions raised in some callbacks, such as `__del__`.
     """
-    if _came.is_set():
+    if _received.is_set():
         raise KeyboardInterrupt
 
 
 def ignore_stop_signals() -> None:
-    """Hear no request any more."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
 def defer_stop_signals() -> Iterator[None]:
-    """Hold requests to stop back until the block is done, and let them come then.
+    """Handle stop signals that arrive during the block after it.
 
-    Python answers them in the main thread only, so nothing is to be done in another. Those that
-    are ignored or that end the process without a word stay as they are.
+    Does nothing outside the main thread, which alone handles signals. Signals that are ignored, or
+    that end the process without a handler, stay as they are.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
-
-    def note(number: int, _: Any) -> None:
-        came.append(number)
-
-    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
-    before = {number: handler for number, handler in before.items() if callable(handler)}
-    for number in before:
-        signal.signal(number, note)
+    received: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
+        for number in handlers:
+            signal.signal(number, lambda number, _: received.append(number))
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in came:
+        for number in received:
             signal.raise_signal(number)

@@ -55,7 +55,7 @@ def test_a_request_that_python_dropped_is_answered_at_the_next_step(monkeypatch)
 
     unraisable = []
     monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
-    monkeypatch.setattr(_signals, "_came", threading.Event())
+    monkeypatch.setattr(_signals, "_received", threading.Event())
     before = {number: signal.getsignal(number) for number in _signals.STOP_SIGNALS}
     try:
         _signals.handle_stop_signals()

@@ -23,7 +23,7 @@ from manyview import (
     memory_limit,
 )
 from manyview.datasets import make_latent_views
-from manyview.graphs import FitSize, ViewSize, view_sizes
+from manyview.graphs import FitSize, ViewSize, _dense_kernels, view_sizes
 from manyview.inputs import views_from_tables
 from manyview.runtime import Run
 from manyview.runtime._memory import NEVER_CHECKED
@@ -106,6 +106,7 @@ def no_work(monkeypatch):
         raise AssertionError("the work has begun")
 
     monkeypatch.setattr(Run, "stage", begin)
+    monkeypatch.setattr(_dense_kernels, "gaussian_kernel", begin)
 
 
 @pytest.mark.parametrize("method", GRAPHS + KERNELS)

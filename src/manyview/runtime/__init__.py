@@ -1,4 +1,4 @@
-"""What every room stands on: checks, logging, the run of a fit, memory, checkpoints, files."""
+"""Used everywhere: checks, logging, seed and timings of a fit, memory, checkpoints, files."""
 
 from manyview.runtime._archive import ARCHIVE_ERRORS, Archive, archive_bytes, read_archive
 from manyview.runtime._atomic_write import check_folder, check_writable, write_file, write_files
@@ -10,7 +10,6 @@ from manyview.runtime._memory import (
     NotEnoughMemoryError,
     available_memory,
     check_memory,
-    fits_in_memory,
     format_bytes,
     memory_left,
     memory_limit,
@@ -32,7 +31,6 @@ __all__ = [
     "check_memory",
     "check_real",
     "check_writable",
-    "fits_in_memory",
     "format_bytes",
     "logger",
     "memory_left",

@@ -1,7 +1,7 @@
-"""Archives: one JSON text and many arrays in a zip, with a checksum of each member. No pickle.
+"""Archives: a zip file with one JSON manifest, arrays, and a checksum per member. No pickle.
 
-Every member is stored as it is, not compressed, so a file can't unfold into more than its own
-size; members are read by name into memory and never written anywhere.
+Members are not compressed, so reading a file never takes more memory than its size. They are never
+unpacked to disk.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-#: What reading a file that is no archive, or no longer a whole one, may raise.
+#: Errors of reading a file that is no archive, or a damaged one.
 ARCHIVE_ERRORS = (
     zipfile.BadZipFile,
     KeyError,
@@ -29,17 +29,17 @@ ARCHIVE_ERRORS = (
     ValueError,
     EOFError,
     RuntimeError,
-    SyntaxError,  # NumPy parses the header of an array as Python
+    SyntaxError,  # NumPy parses array headers as Python
     tokenize.TokenError,
 )
 _CHECKSUMS = "sha256.txt"
-_DATE = (2000, 1, 1, 0, 0, 0)  # the same content makes the same file
+_DATE = (2000, 1, 1, 0, 0, 0)  # fixed, so that equal content gives equal files
 
 
 def write_archive(
     stream: IO[bytes], manifest_name: str, manifest: Any, arrays: Mapping[str, Any]
 ) -> None:
-    """Write `manifest` as JSON, then every array as NAME.npy; arrays are not copied on the way."""
+    """Write `manifest` as JSON, then every array as NAME.npy, without copying arrays."""
     sums = []
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
 
@@ -77,19 +77,19 @@ def _npy_parts(array: Any) -> tuple[bytes, memoryview]:
 
 @dataclass(frozen=True)
 class Archive:
-    """What an archive holds, its checksums verified."""
+    """Content of an archive with verified checksums."""
 
     manifest: Any
     members: Mapping[str, bytes]
 
     def array(self, name: str, kind: str, shape: tuple[int, ...]) -> Any:
-        """An array, its header believed only where it is as expected and fits the member's size."""
+        """An array, if its header is as expected and fits the size of the member."""
         content = self.members[f"{name}.npy"]
         stream = io.BytesIO(content)
         if npy.read_magic(stream) != (1, 0):
             raise ValueError(f"{name} is no .npy of version 1.0")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it looks like one of Python 2
+            warnings.simplefilter("ignore")  # about headers written by Python 2
             found, fortran, dtype = npy.read_array_header_1_0(stream)
         if found != shape or dtype.kind != kind or dtype.itemsize not in (4, 8) or fortran:
             raise ValueError(f"{name} has shape {found} and type {dtype}")
@@ -100,12 +100,12 @@ class Archive:
 
 
 def read_archive(path: Path, manifest_name: str) -> Archive:
-    """All of an archive; one of `ARCHIVE_ERRORS` where it is not as it was written."""
+    """Read a whole archive; raises one of `ARCHIVE_ERRORS` if it is damaged."""
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         names = [entry.filename for entry in entries]
         if len(set(names)) < len(names):
-            raise ValueError("it has two members of the same name")
+            raise ValueError("it has two members with the same name")
         if manifest_name not in names or _CHECKSUMS not in names:
             raise ValueError(f"it has no {manifest_name} or no {_CHECKSUMS}")
         size = path.stat().st_size
@@ -115,7 +115,7 @@ def read_archive(path: Path, manifest_name: str) -> Archive:
             raise ValueError("its members claim to be larger than the file")
         try:
             members = {entry.filename: archive.read(entry) for entry in entries}
-        except OSError as error:  # of a place before the start of the file
+        except OSError as error:  # an offset before the start of the file
             raise ValueError(str(error)) from error
     sums = members.pop(_CHECKSUMS).decode()
     listed = {name: digest for digest, name in (line.split("  ", 1) for line in sums.splitlines())}
@@ -123,5 +123,5 @@ def read_archive(path: Path, manifest_name: str) -> Archive:
         raise ValueError(f"{_CHECKSUMS} does not list its members")
     for name, content in members.items():
         if hashlib.sha256(content).hexdigest() != listed[name]:
-            raise ValueError(f"the checksum of {name} is another one")
+            raise ValueError(f"the checksum of {name} is wrong")
     return Archive(json.loads(members[manifest_name]), members)

@@ -1,7 +1,7 @@
-"""What a long fit keeps on disk, to go on from after an interruption.
+"""Checkpoints: intermediate results of a long fit on disk, to resume it after an interruption.
 
-Everything that a fit does follows from its input, its parameters and its seed, so a fit that goes
-on from what was kept ends bit by bit where it would have ended without the interruption.
+A fit depends only on its input, parameters and seed, so a resumed fit ends with the same bits as
+an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import Any
 from manyview.runtime._archive import ARCHIVE_ERRORS, Archive, read_archive, write_archive
 from manyview.runtime._atomic_write import check_folder, write_file
 
-#: Raised whenever older programs could not read what newer ones write.
+#: Increased when older versions can't read what newer ones write.
 FORMAT_VERSION = 1
 _FORMAT = "manyview checkpoint"
 _MANIFEST = "checkpoint.json"
 _SUFFIX = ".checkpoint.zip"
-# Share of the time of a loop that keeping its state may take.
+# Saving may take this share of the time of a loop.
 _SHARE = 0.1
 
 
 class Checkpoint:
-    """A folder with what one fit has so far.
+    """A folder with the intermediate results of one fit.
 
     Parameters
     ----------
-    folder : made when something is kept
-    fit : what the fit is of, in what JSON can hold
-        Kept along with everything. A folder that has something of another fit is refused.
+    folder : created when something is saved
+    fit : data and parameters of the fit, as JSON values
+        Saved with every result. Results of a different fit are refused.
     """
 
     def __init__(self, folder: str | Path, fit: Mapping[str, Any]) -> None:
@@ -41,14 +41,11 @@ class Checkpoint:
         self._ended = self._took = 0.0
 
     def is_due(self) -> bool:
-        """Whether enough time has passed to keep the state of a loop again.
-
-        Every round of a small problem; of a large one as often as it takes a tenth of the time.
-        """
+        """Whether to save the state of a loop again, so that saving takes a tenth of the time."""
         return time.monotonic() - self._ended >= self._took / _SHARE
 
     def save(self, name: str, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """Write something under a name, over what had it."""
+        """Save arrays and JSON values (`about`) under a name, replacing earlier ones."""
         began = time.monotonic()
         manifest = {
             "format": _FORMAT,
@@ -56,15 +53,14 @@ class Checkpoint:
             "fit": self._fit,
             "about": dict(about),
         }
-        write_file(
-            self._path(name), lambda stream: write_archive(stream, _MANIFEST, manifest, arrays)
-        )
-        self._own.add(self._path(name))
+        path = self._path(name)
+        write_file(path, lambda stream: write_archive(stream, _MANIFEST, manifest, arrays))
+        self._own.add(path)
         self._ended = time.monotonic()
         self._took = self._ended - began
 
     def load(self, name: str) -> Archive | None:
-        """What was kept under a name, None if nothing was; its manifest is `about`."""
+        """What was saved under a name, with `about` as manifest; None if nothing was."""
         path = self._path(name)
         if not path.exists():
             return None
@@ -72,12 +68,12 @@ class Checkpoint:
             found = read_archive(path, _MANIFEST)
             manifest = found.manifest
             if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
-                raise ValueError(f"it does not say '{_FORMAT}'")
+                raise ValueError(f"its format is not '{_FORMAT}'")
             version, fit, about = manifest["version"], dict(manifest["fit"]), manifest["about"]
         except ARCHIVE_ERRORS as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(
-                f"{path} is no whole checkpoint: {reason}; expected one, or a folder without it"
+                f"{path} is no complete checkpoint: {reason}; expected one, or a folder without it"
             ) from error
         if version != FORMAT_VERSION:
             raise ValueError(
@@ -89,7 +85,7 @@ class Checkpoint:
         return Archive(about, found.members)
 
     def clear(self) -> None:
-        """Remove what this fit kept or went on from, and the folder if nothing else is in it."""
+        """Remove what this fit saved or resumed from, and the folder if it is empty then."""
         for path in self._own:
             path.unlink(missing_ok=True)
         if self.folder.is_dir() and not any(self.folder.iterdir()):

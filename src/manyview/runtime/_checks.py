@@ -1,4 +1,4 @@
-"""Checks of parameters. Every message names what came and what was expected."""
+"""Checks of parameters. Every message names the value and what was expected."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_verbose(value: Any) -> None:
 
 @contextmanager
 def require_extra(what: str, extra: str) -> Iterator[None]:
-    """Around imports that need an extra: an error that names it where it is not installed."""
+    """Around imports: an ImportError in the block names the extra to install."""
     try:
         yield
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The library's logger, and `verbose` for people who have not set up logging."""
+"""The library's logger, and the parameter `verbose`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ logger = logging.getLogger("manyview")
 
 @contextmanager
 def verbosity(verbose: int) -> Iterator[None]:
-    """Let progress through while `verbose` is positive, to stderr if nobody else listens."""
+    """Log progress if `verbose` is positive, to stderr unless logging is configured."""
     check_verbose(verbose)
     if verbose <= 0:
         yield

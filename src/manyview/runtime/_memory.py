@@ -1,6 +1,6 @@
-"""How much memory there is for a fit, and the refusal of one that needs more.
+"""Available memory, and refusing a fit that needs more.
 
-What a fit needs is estimated in `manyview.methods._memory_model`.
+`manyview.methods` estimates what a fit needs.
 """
 
 from __future__ import annotations
@@ -14,34 +14,32 @@ from pathlib import Path
 from manyview.runtime._checks import check_integer
 from manyview.runtime._log import logger
 
-#: Where Linux tells of memory; tests put made-up files elsewhere.
+#: Root of the files that describe memory on Linux; tests use another.
 ROOT = Path("/")
-#: Fits that need less than this are never refused: a machine with less left has other worries.
+#: Fits that need less than this are never refused.
 NEVER_CHECKED = 64 * 2**20
 _LIMITS = {"RLIMIT_AS": "VmSize", "RLIMIT_DATA": "VmData"}
-# What `memory_limit` set: a number, None for no check; nothing for what the machine has.
+# Set by `memory_limit`: bytes, or None for no check. Unset: what the machine has.
 _LIMIT: ContextVar[int | None] = ContextVar("memory_limit")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bytes that a fit will take on top of what the process has already.
+    """Bytes that a fit needs on top of what the process uses already.
 
-    The views are loaded by then and not counted. Neither are libraries and what they compile and
-    load at the first fit of a process, whatever its size: about 100 MB, as measured with numba 0.68
-    and faiss 1.15.
+    The loaded views are not included. Neither are libraries with the code that they compile at the
+    first fit of a process: about 100 MB with numba 0.68 and faiss 1.15.
 
     Attributes
     ----------
-    stages : name of each stage -> the most that is held during it, what earlier stages left
-        included
+    stages : stage name -> most bytes held during it, including results of earlier stages
     """
 
     stages: Mapping[str, int]
 
     @property
     def stage(self) -> str:
-        """The stage that needs most."""
+        """The stage that needs the most."""
         return max(self.stages, key=self.stages.__getitem__)
 
     @property
@@ -50,12 +48,13 @@ class Estimate:
 
 
 class NotEnoughMemoryError(MemoryError):
-    """A fit was refused because it needs more memory than there is.
+    """A fit was refused because it needs more memory than is available.
 
     Attributes
     ----------
     why : str
-        What it needs, what there is, and what would need less; the message adds how to go on.
+        Memory needed and available, and what would need less. The message also says how to fit
+        anyway.
     """
 
     @property
@@ -63,18 +62,18 @@ class NotEnoughMemoryError(MemoryError):
         return str(self.args[0])
 
     def __str__(self) -> str:
-        return f"{self.why}, or manyview.memory_limit(None) to go on anyway"
+        return f"{self.why}, or manyview.memory_limit(None) to fit anyway"
 
 
 @contextmanager
 def memory_limit(limit: int | None) -> Iterator[None]:
-    """Take so many bytes for what there is, whatever the machine has; None for no check at all.
+    """Check fits against this many bytes instead of the available memory; None for no check.
 
     Examples
     --------
     >>> import numpy as np
     >>> import manyview
-    >>> with manyview.memory_limit(None):  # goes on, whatever it takes
+    >>> with manyview.memory_limit(None):  # fits, whatever it needs
     ...     labels = manyview.GBS(2).fit_predict([np.random.default_rng(0).random((50, 3))])
     """
     if limit is not None:
@@ -86,35 +85,30 @@ def memory_limit(limit: int | None) -> Iterator[None]:
         _LIMIT.reset(token)
 
 
-def memory_left(there: int | None = None) -> int | None:
-    """Bytes that a fit may take; None where nothing is known, or nothing to be checked.
+def memory_left(limit: int | None = None) -> int | None:
+    """Bytes that a fit may use; None if unknown, or if nothing is to be checked.
 
-    `there` is what it has where that is not this machine.
+    `limit` replaces the memory of this machine.
     """
-    return _LIMIT.get(available_memory() if there is None else there)
-
-
-def fits_in_memory(estimate: Estimate) -> bool:
-    """Whether there is room for it."""
-    left = memory_left()
-    return left is None or estimate.peak <= max(left, NEVER_CHECKED)
+    return _LIMIT.get(available_memory() if limit is None else limit)
 
 
 def check_memory(estimate: Estimate, who: str, options: Sequence[str]) -> None:
-    """Raise `NotEnoughMemoryError` where a fit needs more than there is.
+    """Raise `NotEnoughMemoryError` if a fit needs more memory than is available.
 
     Parameters
     ----------
-    estimate : what it needs
+    estimate : memory needed
     who : name of the method
-    options : what the user could do about it
+    options : what would need less
     """
-    logger.info("%s needs about %s (%s)", who, format_bytes(estimate.peak), estimate.stage)
+    needed = format_bytes(estimate.peak)
+    logger.info("%s needs about %s (%s)", who, needed, estimate.stage)
     left = memory_left()
-    if left is not None and not fits_in_memory(estimate):
+    if left is not None and estimate.peak > max(left, NEVER_CHECKED):
         raise NotEnoughMemoryError(
-            f"{who} needs about {format_bytes(estimate.peak)} of memory ({estimate.stage}), but "
-            f"{format_bytes(left)} is available; expected {', '.join(options)}"
+            f"{who} needs about {needed} of memory ({estimate.stage}), but {format_bytes(left)} is "
+            f"available; expected {', '.join(options)}"
         )
 
 
@@ -123,11 +117,11 @@ def format_bytes(n_bytes: int) -> str:
 
 
 def available_memory() -> int | None:
-    """Bytes this process may still take, or None where the system doesn't tell.
+    """Bytes that this process can still allocate, or None if the system does not tell.
 
-    The least of what the machine has free (page cache that can be dropped included), of what the
-    control groups of a container or job leave, and of what ``ulimit`` leaves. Swap isn't counted:
-    a fit that needs it would hardly end.
+    The smallest of: free memory of the machine, including droppable page cache; what the control
+    groups of a container or job leave; what ``ulimit`` leaves. Swap is not counted: a fit that
+    swaps would hardly finish.
     """
     left = [*_free_in_machine(ROOT), *_left_in_groups(ROOT), *_left_by_ulimit(ROOT)]
     return max(min(left), 0) if left else None
@@ -140,7 +134,7 @@ def _free_in_machine(root: Path) -> Iterator[int]:
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:
-    """What the process's control groups leave, each and those that they are in."""
+    """What each control group of the process and its parent groups leave."""
     for line in _lines(root / "proc/self/cgroup"):
         hierarchy, controllers, path = line.split(":", 2)
         if hierarchy == "0":
@@ -150,7 +144,7 @@ def _left_in_groups(root: Path) -> Iterator[int]:
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
         else:
             continue
-        # A container often sees the group of its own as the mount itself, whatever its path.
+        # A container often sees its own group at the mount, whatever its path.
         own = mount / path.strip("/")
         for group in (own, *own.parents):
             if group != mount and mount not in group.parents:
@@ -161,7 +155,7 @@ def _left_in_groups(root: Path) -> Iterator[int]:
 
 
 def _droppable(group: Path) -> int:
-    """Bytes of files a group has cached that make room when it is needed."""
+    """Bytes of cached files that a group drops when memory runs short."""
     values = dict(line.split(" ", 1) for line in _lines(group / "memory.stat"))
     return int(values.get("total_inactive_file", values.get("inactive_file", 0)))
 
@@ -190,7 +184,7 @@ def _number(path: Path) -> int | None:
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a file, none if it can't be read: other systems, and closed containers."""
+    """The lines of a file; none if it can't be read (other systems, closed containers)."""
     try:
         return path.read_text().splitlines()
     except OSError:

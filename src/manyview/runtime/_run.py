@@ -1,4 +1,4 @@
-"""What one fit carries with it: its seed, its clock, and a voice for progress."""
+"""Seed, stage timings and progress logging of one fit."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ class Run:
     Attributes
     ----------
     seed : int
-        Feeds every random step.
+        Seed of every random step.
     rng : numpy.random.Generator
-        Seeded with it.
+        Generator with that seed.
     seconds : dict
-        Name of each stage -> seconds spent in it. Time in a stage within a stage counts for the
-        inner one alone.
+        Stage name -> seconds spent in it. The time of a nested stage counts for that stage only.
     checkpoint : Checkpoint, optional
-        Where to keep what there is so far.
+        Where the fit saves its state.
     """
 
     def __init__(self, seed: int) -> None:
@@ -34,23 +33,25 @@ class Run:
         self.seconds: dict[str, float] = {}
         self.checkpoint: Checkpoint | None = None
         self._started = time.perf_counter()
-        self._inner = 0.0
+        self._nested = 0.0
 
     @property
     def elapsed(self) -> float:
+        """Seconds since the fit began."""
         return time.perf_counter() - self._started
 
     def log(self, text: str, *values: object) -> None:
-        """Log a line of progress with the time since the fit began."""
+        """Log one line of progress with the elapsed seconds."""
         logger.info("%.1f s: " + text, self.elapsed, *values)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        outer, self._inner = self._inner, 0.0
-        before = time.perf_counter()
+        """Add the time of a block to a stage."""
+        nested_before, self._nested = self._nested, 0.0
+        started = time.perf_counter()
         try:
             yield
         finally:
-            spent = time.perf_counter() - before
-            self.seconds[name] = self.seconds.get(name, 0.0) + spent - self._inner
-            self._inner = outer + spent
+            spent = time.perf_counter() - started
+            self.seconds[name] = self.seconds.get(name, 0.0) + spent - self._nested
+            self._nested = nested_before + spent
