@@ -109,7 +109,7 @@ def test_a_file_that_is_not_the_one_expected_is_refused(tmp_path, rng):
 )
 def test_a_damaged_file_is_not_even_read(tmp_path, monkeypatch, content):
     (tmp_path / "HW.mat").write_bytes(content)
-    monkeypatch.setattr(_fetched, "load_mat", None)
+    monkeypatch.setattr("scipy.io.loadmat", None)
     assert datasets.status(datasets.SOURCES["HW"], tmp_path) == "wrong file"
     with pytest.raises(OSError, match=r"HW\.mat has the SHA-256"):
         datasets.fetch_hw(tmp_path)

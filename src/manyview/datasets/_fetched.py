@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,6 @@ from scipy.sparse import csr_array, issparse
 
 from manyview._typing import Matrix
 from manyview.datasets._record import MultiViewData
-from manyview.inputs import load_mat
 
 PathLike = str | os.PathLike[str]
 
@@ -165,8 +165,12 @@ def _download(source: Source, path: Path) -> None:
 
 def _read(source: Source, path: Path) -> MultiViewData:
     """`data` holds one matrix (features x samples) per view, `truelabel` the classes per view."""
+    from scipy.io import loadmat
+
     try:
-        table = load_mat(path)
+        with warnings.catch_warnings():  # later versions will read sparse arrays, not matrices
+            warnings.filterwarnings("ignore", message="(?s).*spmatrix")
+            table = loadmat(path)
         matrices = [_samples_by_features(cell) for cell in table["data"].ravel()]
         labels = table["truelabel"].ravel()[0].ravel()
     except (KeyError, IndexError, TypeError, ValueError, NotImplementedError) as error:
