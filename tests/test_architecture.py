@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import manyview
+from manyview.methods import REGISTRY
 
 PACKAGE = Path(manyview.__file__).parent
 
@@ -142,9 +143,34 @@ def test_modules_inside_rooms_are_private():
         assert path.name.startswith("_") or estimators, path
 
 
-@pytest.mark.parametrize("name", manyview.methods.__all__ if hasattr(manyview, "methods") else [])
-def test_estimators_have_no_tower(name):
+@pytest.fixture(params=REGISTRY, ids=lambda method: method.title)
+def estimator(request):
+    return request.param.make(3)
+
+
+def test_estimators_have_no_tower(estimator):
     """At most two classes of ours above an estimator."""
-    found = getattr(manyview.methods, name)
-    ours = [cls for cls in found.__mro__[1:] if cls.__module__.startswith("manyview")]
-    assert len(ours) <= 2
+    above = type(estimator).__mro__[1:]
+    assert len([cls for cls in above if cls.__module__.startswith("manyview")]) <= 2
+
+
+def test_one_table_has_all_constraints(estimator):
+    """`views` is checked with the data, the others by scikit-learn and by the logging."""
+    elsewhere = {"views", "view", "random_state", "verbose"}
+    assert set(estimator._constraints) == set(estimator.get_params()) - elsewhere
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_private_members_stay_inside(module):
+    """What begins with an underscore is used on self, cls or a class of the same file only."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    found = [
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and not (isinstance(node.value, ast.Name) and node.value.id in own | {"self", "cls", "os"})
+    ]
+    assert found == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,12 +15,10 @@ from manyview._typing import FloatArray, IntArray
 from manyview.graphs import EdgeWeightByView, GraphStack, OwnClusterShare, Stack
 from manyview.methods._base import view_index
 from manyview.methods._fusion_steps import InconsistentWeightByView
+from manyview.methods._loop_state import Fusion
 from manyview.methods._predict_mixin import trust, vote_weights
 from manyview.runtime import Run
 from manyview.spectral import kmeans_labels, relabel_by_first_sample
-
-if TYPE_CHECKING:
-    from manyview.methods.cigmvc import Fusion
 
 
 def fusion_results(

@@ -1,4 +1,4 @@
-"""What a round of the alternating loop leaves behind."""
+"""The record of a round of the loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Round:
-    """What one round left behind; round 0 is the start.
+    """One round of the loop; round 0 is the start.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the rounds to come depend on, and how a checkpoint stores it."""
+"""The variables of the loop, between rounds and at its end, and how a checkpoint stores them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from manyview._typing import FloatArray
 from manyview.methods._history import Round
 from manyview.runtime import Checkpoint
-from manyview.spectral import Eigenpairs
+from manyview.spectral import Eigenpairs, Spectrum
 
 _NAME = "loop"
 
@@ -26,6 +26,19 @@ class LoopState:
     residuals: FloatArray
     lambda_: float
     warm_start: Eigenpairs | None
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """Where the loop ended; graphs are in the stack's own form."""
+
+    U: Any
+    A: Any
+    alpha: FloatArray
+    F: FloatArray
+    spectrum: Spectrum
+    history: Sequence[Round]
+    stop_reason: str
 
 
 def save_loop(

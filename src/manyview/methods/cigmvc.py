@@ -30,8 +30,7 @@ from manyview.methods._fusion_steps import (
     lookup_copy,
     unified_spectrum,
 )
-from manyview.methods._history import Round
-from manyview.methods._loop_state import LoopState
+from manyview.methods._loop_state import Fusion, LoopState
 from manyview.methods._memory_model import fusion_memory
 from manyview.methods._observer import LoopObserver
 from manyview.methods._predict_mixin import PredictMixin
@@ -77,19 +76,6 @@ class Rules:
     def row_factor(self, stack: Stack) -> float | FloatArray:
         """Factor of the views' mean in each row of U."""
         return 1.0
-
-
-@dataclass(frozen=True)
-class Fusion:
-    """Where the loop ended; graphs are in the stack's own form."""
-
-    U: Any
-    A: Any
-    alpha: FloatArray
-    F: FloatArray
-    spectrum: Spectrum
-    history: Sequence[Round]
-    stop_reason: str
 
 
 def learn_unified_graph(stack: Stack, n_clusters: int, rules: Rules, run: Run) -> Fusion:
