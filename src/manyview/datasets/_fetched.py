@@ -175,9 +175,6 @@ def _read(source: Source, path: Path) -> MultiViewData:
         labels = table["truelabel"].ravel()[0].ravel()
     except (KeyError, IndexError, TypeError, ValueError, NotImplementedError) as error:
         raise OSError(f"{path} is not a data set of this kind: {error}") from error
-    sizes = {len(labels), *(matrix.shape[0] for matrix in matrices)}
-    if len(sizes) != 1:
-        raise OSError(f"{path} has views and labels of different lengths: {sorted(sizes)}")
     classes, target = np.unique(labels, return_inverse=True)
     return MultiViewData(
         name=source.name,
