@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -41,6 +41,7 @@ class AngularRules(Rules):
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     """CI-GMVC in which samples are compared by the angle between their embedded rows.
 
@@ -90,38 +91,21 @@ class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     _takes_missing = True
     _auto_neighbors = 11
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_neighbors: int | str = "auto",
-        graph: str = "adaptive",
-        neighbor_search: str = "auto",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        beta: float = 1e-12,
-        gamma: float = 1e-5,
-        updates: str = "exact",
-        lambda_init: float = 0.5,
-        max_iter: int = 100,
-        tol: float = 1e-10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.neighbor_search = neighbor_search
-        self.normalize = normalize
-        self.views = views
-        self.beta = beta
-        self.gamma = gamma
-        self.updates = updates
-        self.lambda_init = lambda_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    n_neighbors: int | str = "auto"
+    graph: str = "adaptive"
+    neighbor_search: str = "auto"
+    normalize: str | None = "auto"
+    views: Sequence[int] | None = None
+    beta: float = 1e-12
+    gamma: float = 1e-5
+    updates: str = "exact"
+    lambda_init: float = 0.5
+    max_iter: int = 100
+    tol: float = 1e-10
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,

@@ -9,7 +9,7 @@ S_v has stays 0 in every round.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -220,6 +220,7 @@ def _over_samples(stack: Stack, rows: FloatArray) -> FloatArray:
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class CIGMVC(PredictMixin, MultiViewClusterer):
     """Consistency-aware and inconsistency-aware graph-based multi-view clustering.
 
@@ -272,38 +273,21 @@ class CIGMVC(PredictMixin, MultiViewClusterer):
     _constraints = COMMON | GRAPH | LOOP | {"beta": real(0), "gamma": real(0)}
     _takes_missing = True
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_neighbors: int | str = "auto",
-        graph: str = "adaptive",
-        neighbor_search: str = "auto",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        beta: float = 1e-12,
-        gamma: float = 1e-5,
-        updates: str = "published",
-        lambda_init: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.neighbor_search = neighbor_search
-        self.normalize = normalize
-        self.views = views
-        self.beta = beta
-        self.gamma = gamma
-        self.updates = updates
-        self.lambda_init = lambda_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    n_neighbors: int | str = "auto"
+    graph: str = "adaptive"
+    neighbor_search: str = "auto"
+    normalize: str | None = "auto"
+    views: Sequence[int] | None = None
+    beta: float = 1e-12
+    gamma: float = 1e-5
+    updates: str = "published"
+    lambda_init: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-10
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class CoregSC(PredictMixin, MultiViewClusterer):
     """Co-regularised spectral clustering: each view's embedding is pulled towards the others'.
 
@@ -70,30 +72,17 @@ class CoregSC(PredictMixin, MultiViewClusterer):
         | {"scheme": choice("pairwise", "centroid"), "coupling": real(0), "max_iter": integer(1)}
     )
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        scheme: str = "pairwise",
-        coupling: float = 0.5,
-        max_iter: int = 10,
-        kernel: str = "gaussian",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        max_dense_samples: int = 5000,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.scheme = scheme
-        self.coupling = coupling
-        self.max_iter = max_iter
-        self.kernel = kernel
-        self.normalize = normalize
-        self.views = views
-        self.max_dense_samples = max_dense_samples
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    scheme: str = "pairwise"
+    coupling: float = 0.5
+    max_iter: int = 10
+    kernel: str = "gaussian"
+    normalize: str | None = "auto"
+    views: Sequence[int] | None = None
+    max_dense_samples: int = 5000
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ from manyview.runtime import Estimate, Run
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class GBS(PredictMixin, MultiViewClusterer):
     """Graph-based multi-view clustering that does not split the views' graphs.
 
@@ -57,34 +59,19 @@ class GBS(PredictMixin, MultiViewClusterer):
     _constraints = COMMON | GRAPH | LOOP
     _takes_missing = True
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_neighbors: int | str = "auto",
-        graph: str = "adaptive",
-        neighbor_search: str = "auto",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        updates: str = "published",
-        lambda_init: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.neighbor_search = neighbor_search
-        self.normalize = normalize
-        self.views = views
-        self.updates = updates
-        self.lambda_init = lambda_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    n_neighbors: int | str = "auto"
+    graph: str = "adaptive"
+    neighbor_search: str = "auto"
+    normalize: str | None = "auto"
+    views: Sequence[int] | None = None
+    updates: str = "published"
+    lambda_init: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-10
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,

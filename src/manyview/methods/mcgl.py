@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ _ROUNDS, _VIEW_ZERO, _ZERO = 30, 1e-11, 1e-10
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class MCGL(PredictMixin, MultiViewClusterer):
     """Multi-view clustering with graph learning: refine each view's graph, then fuse them.
 
@@ -91,30 +93,17 @@ class MCGL(PredictMixin, MultiViewClusterer):
 
     _constraints = COMMON | GRAPH | {"max_iter": integer(1), "tol": real(0, above=True)}
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_neighbors: int | str = "auto",
-        graph: str = "adaptive",
-        neighbor_search: str = "auto",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        max_iter: int = 30,
-        tol: float = 1e-3,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.neighbor_search = neighbor_search
-        self.normalize = normalize
-        self.views = views
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    n_neighbors: int | str = "auto"
+    graph: str = "adaptive"
+    neighbor_search: str = "auto"
+    normalize: str | None = "auto"
+    views: Sequence[int] | None = None
+    max_iter: int = 30
+    tol: float = 1e-3
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ _MU, _GROWTH, _MU_LIMIT = 1e-3, 1.9, 1e10
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class MSC(PredictMixin, MultiViewClusterer):
     """Spectral clustering of a low-rank transition matrix that all views share but for errors.
 
@@ -84,30 +86,17 @@ class MSC(PredictMixin, MultiViewClusterer):
         }
     )
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        sparsity: float | str = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        kernel: str = "gaussian",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        max_dense_samples: int = 5000,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.sparsity = sparsity
-        self.max_iter = max_iter
-        self.tol = tol
-        self.kernel = kernel
-        self.normalize = normalize
-        self.views = views
-        self.max_dense_samples = max_dense_samples
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = 8
+    _: KW_ONLY
+    sparsity: float | str = "auto"
+    max_iter: int = 100
+    tol: float = 1e-6
+    kernel: str = "gaussian"
+    normalize: str | None = "auto"
+    views: Sequence[int] | None = None
+    max_dense_samples: int = 5000
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from manyview.graphs import FitSize
@@ -17,6 +18,7 @@ from manyview.spectral import MAX_CLUSTERS, ClusterNumber, suggest_from_stack
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class SpectralAverage(PredictMixin, MultiViewClusterer):
     """Normalised spectral clustering of the mean of all views' graphs.
 
@@ -47,26 +49,15 @@ class SpectralAverage(PredictMixin, MultiViewClusterer):
     _constraints = COMMON | GRAPH
     _takes_missing = True
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_neighbors: int | str = "auto",
-        graph: str = "adaptive",
-        neighbor_search: str = "auto",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.neighbor_search = neighbor_search
-        self.normalize = normalize
-        self.views = views
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    n_neighbors: int | str = "auto"
+    graph: str = "adaptive"
+    neighbor_search: str = "auto"
+    normalize: str | None = "auto"
+    views: Sequence[int] | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None, *, present: Any = None) -> Self:
         """Cluster the samples; X and `present` are as in `CIGMVC.fit`, y is ignored."""

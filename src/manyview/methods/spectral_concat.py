@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from manyview.graphs import FitSize, concatenated_graph, joined
@@ -16,6 +17,7 @@ from manyview.runtime import Estimate
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class SpectralConcat(PredictMixin, MultiViewClusterer):
     """Normalised spectral clustering of the concatenated features.
 
@@ -48,26 +50,15 @@ class SpectralConcat(PredictMixin, MultiViewClusterer):
 
     _constraints = COMMON | GRAPH
 
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_neighbors: int | str = "auto",
-        graph: str = "adaptive",
-        neighbor_search: str = "auto",
-        normalize: str | None = "auto",
-        views: Sequence[int] | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.neighbor_search = neighbor_search
-        self.normalize = normalize
-        self.views = views
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    n_neighbors: int | str = "auto"
+    graph: str = "adaptive"
+    neighbor_search: str = "auto"
+    normalize: str | None = "auto"
+    views: Sequence[int] | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the samples; X is as in `CIGMVC.fit`, y is ignored."""
