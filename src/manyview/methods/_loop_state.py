@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from manyview.spectral import Eigenpairs, Spectrum
 _NAME = "loop"
 
 
-@dataclass(frozen=True)
-class LoopState:
+class LoopState(NamedTuple):
     """The variables of the loop after a round: A, F, ||U - A_v||_F^2 per view, lambda, and the
     eigenvectors that the next round's solver starts from."""
 

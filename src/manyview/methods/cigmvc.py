@@ -43,7 +43,7 @@ _LAMBDA_RANGE = (1e-150, 1e150)
 
 @dataclass(frozen=True)
 class Rules:
-    """How a method runs Algorithm 1. CI-GMVC's; GBS has no penalty, `AngularRules` differ more.
+    """How a method runs Algorithm 1: CI-GMVC, GBS (without penalty), or by `AngularRules`.
 
     Attributes
     ----------
@@ -86,9 +86,9 @@ def learn_unified_graph(stack: Stack, n_clusters: int, rules: Rules, run: Run) -
     """
     B, row_factor = rules.B(stack.n_views), rules.row_factor(stack)
     observe = LoopObserver(stack, B, run)
-    state = observe.resume() or _initial_state(stack, n_clusters, rules, run, observe)
-    A, F, residuals = state.A, state.F, state.residuals
-    lambda_, warm_start = state.lambda_, state.warm_start
+    A, F, residuals, lambda_, warm_start = observe.resume() or _initial_state(
+        stack, n_clusters, rules, run, observe
+    )
     for number in range(len(observe.history), rules.max_iter + 1):
         # Line 4: alpha_v = 1 / (2 ||U - A_v||_F).
         alpha = view_weights(residuals)
@@ -120,8 +120,7 @@ def learn_unified_graph(stack: Stack, n_clusters: int, rules: Rules, run: Run) -
         elif number == rules.max_iter:
             stop_reason = "max_iter"
         warm_start = spectrum.warm_start or warm_start
-        state = LoopState(A, F, residuals, lambda_, warm_start)
-        observe(state, alpha, U, spectrum, stop_reason)
+        observe(LoopState(A, F, residuals, lambda_, warm_start), alpha, U, spectrum, stop_reason)
         if stop_reason is not None:
             break
     return Fusion(U, A, alpha, F, spectrum, observe.history, str(stop_reason))
