@@ -1,4 +1,4 @@
-"""Tasks on the workers of a Dask cluster, and what becomes of them when a worker is lost."""
+"""Tasks on Dask workers, and how losses of workers are noticed."""
 
 from __future__ import annotations
 
@@ -19,159 +19,157 @@ from threadpoolctl import threadpool_limits
 
 from manyview._typing import IntArray
 
-# Stages whose tasks multiply matrices. Limiting threads takes longer than a step of the others.
+# Tasks that multiply matrices. For others, limiting the threads of BLAS takes longer than the task.
 _WITH_BLAS = ("neighbors", "cells", "routes", "bridges")
-# One of our tasks a process at a time: each uses all threads that the worker may.
+# One of our tasks per process at a time, as each uses all threads of its worker.
 _ONE_AT_A_TIME = threading.RLock()
 
-# Seconds for lost workers to come back; a fit goes on with fewer.
-_TO_RETURN = 5.0
-# Seconds for a worker to be there that takes tasks; without one a fit ends.
-_TO_APPEAR = 60.0
-# Seconds between looks at whether there is one.
-_LOOK_EVERY = 10.0
-# What Dask says when results are gone (cancelled), and when data is sent to a worker that is.
-_OF_A_LOSS = (FutureCancelledError, FuturesCancelledError, KeyError, OSError)
+# Seconds to wait for lost workers to return, before a fit continues with fewer.
+_RETURN_TIMEOUT = 5.0
+# Seconds to wait for any worker that takes tasks, before a fit fails.
+_WORKER_TIMEOUT = 60.0
+# Seconds between checks whether there is one.
+_CHECK_INTERVAL = 10.0
+# What Dask raises if results are lost, or if data is sent to a lost worker.
+_LOSS_ERRORS = (FutureCancelledError, FuturesCancelledError, KeyError, OSError)
 
 
 class WorkerLostError(RuntimeError):
-    """A worker went, and with it what can't be made again from what is left."""
+    """A worker was lost, with results that Dask can't compute again."""
 
 
 class NoWorkersError(RuntimeError):
-    """There is no worker left that would take a task."""
+    """No worker takes tasks."""
 
 
 class DaskSession:
-    """One fit on a cluster: a row block for every worker.
+    """The tasks of one fit on Dask workers: samples in row blocks, one block per worker.
 
     Attributes
     ----------
     client : distributed.Client
-    workers : addresses, one a block
-    stage : what is being done, for messages
+    workers : addresses, one per block
+    stage : the current stage of the fit, for messages
     """
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self.stage = "reading"
-        self._token = uuid4().hex[:7] + "0"  # Dask leaves out of a name what has digits in it
+        # Dask's dashboard groups tasks by their names without the parts that have digits.
+        self._token = uuid4().hex[:7] + "0"
         self._numbers = itertools.count()
-        self._made: WeakSet[Future] = WeakSet()
+        self._futures: WeakSet[Future] = WeakSet()
         self.workers: tuple[str, ...] = tuple(sorted(client.nthreads()))
         if not self.workers:
             raise ValueError(
-                f"the Dask cluster at {client.scheduler.address} has no workers; expected at "
+                f"the Dask scheduler at {client.scheduler.address} has no workers; expected at "
                 "least one"
             )
 
     def refresh_workers(self) -> None:
-        """Who is there after a loss; work that was given to others goes to them from now on.
-
-        Lost ones may be started again, and with fewer each would have to hold more.
-        """
+        """Update `workers` after a loss; wait a little, as lost workers may be restarted."""
         before, started = len(self.workers), time.monotonic()
         while True:
-            there = self.client.nthreads()
+            found = self.client.nthreads()
             waited = time.monotonic() - started
-            if len(there) >= before or waited > (_TO_RETURN if there else _TO_APPEAR):
+            if len(found) >= before or waited > (_RETURN_TIMEOUT if found else _WORKER_TIMEOUT):
                 break
             time.sleep(0.1)
-        self.workers = tuple(sorted(there))
+        self.workers = tuple(sorted(found))
 
     def submit(
         self, name: str, function: Callable[..., Any], *args: Any, block: int | None = None
     ) -> Future:
-        """A task, shown under this name; on the worker of a block, if that is still there."""
+        """A task, shown under this name; preferably on the worker of a block."""
         where: dict[str, Any] = {}
         if block is not None:
-            worker = self.workers[block % len(self.workers)]
-            where = {"workers": [worker], "allow_other_workers": True}
+            where = {"workers": [self._worker_of(block)], "allow_other_workers": True}
         key = f"manyview-{name}-{self._token}_{next(self._numbers)}"
         run = _with_one_blas_thread if name in _WITH_BLAS else _alone
         return self.track(self.client.submit(run, function, *args, key=key, pure=False, **where))
 
+    def _worker_of(self, block: int) -> str:
+        return self.workers[block % len(self.workers)]
+
     def track(self, future: Future) -> Future:
-        """To be let go of with all others."""
-        self._made.add(future)
+        """Have `release_all` release this future too."""
+        self._futures.add(future)
         return future
 
     def release_all(self) -> None:
-        """Have the workers forget all that is left of this fit, whoever still has a future of it:
-        the traceback of what ended it does."""
-        for future in list(self._made):
+        """Free the memory of this fit on the workers, even if a traceback still holds futures."""
+        for future in list(self._futures):
             future.release()
 
     def map_blocks(
-        self, name: str, function: Callable[..., Any], *columns: Sequence[Any]
+        self, name: str, function: Callable[..., Any], blocks: Sequence[Any], *args: Any
     ) -> list[Future]:
-        """The same task for every block, with the arguments at its place in every column."""
+        """One task per block. An argument that is a list has one value per block; any other is the
+        same for all."""
+        n = len(blocks)
+        columns = [arg if isinstance(arg, list) else [arg] * n for arg in args]
         return [
-            self.submit(name, function, *args, block=b)
-            for b, args in enumerate(zip(*columns, strict=True))
+            self.submit(name, function, *own, block=b)
+            for b, own in enumerate(zip(blocks, *columns, strict=True))
         ]
 
-    def scatter_blocks(self, pieces: Sequence[NDArray[Any]]) -> list[Future]:
-        """Arrays from here, one a block."""
-        with self._loss_seen():
+    def scatter_blocks(self, arrays: Sequence[NDArray[Any]]) -> list[Future]:
+        """Send one array per block to its worker."""
+        with self._losses_raised():
             return [
-                self.track(
-                    self.client.scatter(
-                        piece, workers=[self.workers[b % len(self.workers)]], hash=False
-                    )
-                )
-                for b, piece in enumerate(pieces)
+                self.track(self.client.scatter(array, workers=[self._worker_of(b)], hash=False))
+                for b, array in enumerate(arrays)
             ]
 
     def broadcast(self, array: NDArray[Any]) -> Future:
-        """An array from here that every worker needs."""
-        with self._loss_seen():
+        """Send an array to every worker."""
+        with self._losses_raised():
             return self.track(self.client.scatter(array, broadcast=True, hash=False))
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
         self.wait(futures)
-        with self._loss_seen():
+        with self._losses_raised():
             return list(self.client.gather(list(futures)))
-
-    def wait(self, futures: Sequence[Future]) -> None:
-        """Until all are there; what went wrong with one is raised."""
-        with self._loss_seen():
-            idle_since = None
-            while not _are_done(futures, _LOOK_EVERY):
-                if self._is_anybody_working():
-                    idle_since = None
-                    continue
-                idle_since = idle_since or time.monotonic()
-                if time.monotonic() - idle_since > _TO_APPEAR:
-                    raise NoWorkersError
-            for future in futures:
-                if future.status != "finished":
-                    future.result()
-
-    def _is_anybody_working(self) -> bool:
-        """Whether some worker would take a task: Dask gives none to those short of memory."""
-        # One that has just gone gives no answer, and is no error: it works no more.
-        found = self.client.run(_own_status, on_error="ignore")
-        return any(status != "paused" for status in found.values())
 
     def gather_rows(self, futures: Sequence[Future]) -> NDArray[Any]:
         """One array of the rows of all blocks."""
         return np.concatenate(self.gather(futures))
 
+    def wait(self, futures: Sequence[Future]) -> None:
+        """Wait for all; raise the error of one that failed."""
+        with self._losses_raised():
+            idle_since = None
+            while not _are_done(futures, _CHECK_INTERVAL):
+                if self._has_active_worker():
+                    idle_since = None
+                    continue
+                idle_since = idle_since or time.monotonic()
+                if time.monotonic() - idle_since > _WORKER_TIMEOUT:
+                    raise NoWorkersError
+            for future in futures:
+                if future.status != "finished":
+                    future.result()
+
+    def _has_active_worker(self) -> bool:
+        """Whether some worker takes tasks; Dask pauses workers that are short of memory."""
+        found = self.client.run(_status, on_error="ignore")  # a lost worker gives no answer
+        return any(status != "paused" for status in found.values())
+
     @contextmanager
-    def _loss_seen(self) -> Iterator[None]:
+    def _losses_raised(self) -> Iterator[None]:
+        """Raise `WorkerLostError` or `NoWorkersError` instead of Dask's errors."""
         try:
             yield
-        except TimeoutError as error:  # nobody took what was sent
+        except TimeoutError as error:  # no worker accepted what was sent
             raise NoWorkersError from error
-        except _OF_A_LOSS as error:
-            # Where nobody is lost it is a task's own error, or the user who cancelled.
-            if self.client.status != "running" or not self._is_somebody_lost():
+        except _LOSS_ERRORS as error:
+            # If no worker is lost, a task itself failed or the user cancelled.
+            if self.client.status != "running" or not self._has_lost_worker():
                 raise
             raise WorkerLostError(str(error)) from error
 
-    def _is_somebody_lost(self) -> bool:
-        """Whether a worker is gone; a broken connection may be seen here sooner than there."""
+    def _has_lost_worker(self) -> bool:
+        """Whether a worker is gone; the scheduler may notice later than this process."""
         for _ in range(10):
             if not set(self.workers) <= set(self.client.nthreads()):
                 return True
@@ -187,12 +185,12 @@ def _are_done(futures: Sequence[Future], timeout: float) -> bool:
     return True
 
 
-def _own_status(dask_worker: Any) -> str:
+def _status(dask_worker: Any) -> str:
     return str(dask_worker.status.name)
 
 
 def even_bounds(n: int, n_blocks: int) -> IntArray:
-    """Where blocks of as many rows each begin, and where the last one ends."""
+    """Where blocks of about the same size begin, and where the last one ends."""
     return np.linspace(0, n, n_blocks + 1).astype(np.int64)
 
 
@@ -201,7 +199,7 @@ def row_blocks(array: NDArray[Any], bounds: IntArray) -> list[NDArray[Any]]:
 
 
 def _alone(function: Callable[..., Any], *args: Any) -> Any:
-    """Run one task with the threads of its worker."""
+    """Run a task with all threads of its worker."""
     import numba
 
     config: Any = numba.config

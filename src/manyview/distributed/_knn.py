@@ -1,7 +1,7 @@
-"""Nearest neighbours of samples that are spread: shares of rows, and what is found for them.
+"""Nearest neighbours of distributed samples, by exhaustive search.
 
-Samples are known by their samples in the layout. A share has them in ascending order, so that
-among equals the same come first as on a single machine.
+Samples are identified by their positions in canonical order. Blocks have them in ascending order,
+so that ties are broken as on one machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from manyview.inputs import DenseRows, SparseRows, view_rows
 
 @dataclass(frozen=True)
 class SampleRows:
-    """Some samples of a view, normalised, and their samples."""
+    """Normalised rows of some samples in one view, and which samples they are."""
 
     rows: DenseRows | SparseRows
     samples: IntArray
@@ -30,28 +30,38 @@ class SampleRows:
         return len(self.samples)
 
     def select(self, chosen: BoolArray | IntArray) -> SampleRows:
-        return SampleRows(select_rows(self.rows, chosen), self.samples[chosen])
+        rows = self.rows
+        if isinstance(rows, DenseRows):
+            return SampleRows(DenseRows(rows.data[chosen]), self.samples[chosen])
+        sparse = SparseRows(rows.matrix[chosen], rows.scale[chosen], rows.shift[chosen])
+        return SampleRows(sparse, self.samples[chosen])
 
 
 @dataclass(frozen=True)
 class SampleNeighbors:
-    """The nearest samples of some samples, nearest first; infinitely far where there were fewer."""
+    """The nearest samples of some samples, nearest first; infinitely far if there are fewer."""
 
     samples: IntArray
     indices: IntArray
     sq_distances: FloatArray
 
 
-def select_rows(
-    rows: DenseRows | SparseRows, chosen: BoolArray | IntArray
-) -> DenseRows | SparseRows:
-    if isinstance(rows, DenseRows):
-        return DenseRows(rows.data[chosen])
-    return SparseRows(rows.matrix[chosen], rows.scale[chosen], rows.shift[chosen])
+def sample_rows(
+    matrix: Matrix,
+    samples: IntArray,
+    present: BoolArray | None,
+    name: str,
+    normalize: str | None,
+    largest: float,
+) -> SampleRows:
+    """The samples of a block that the view has."""
+    order = np.argsort(samples)
+    if present is not None:
+        order = order[present[order]]
+    return SampleRows(view_rows(matrix[order], name, normalize, largest), samples[order])
 
 
 def concat_rows(parts: Sequence[DenseRows | SparseRows]) -> DenseRows | SparseRows:
-    """One below the other."""
     if len(parts) == 1:
         return parts[0]
     dense = [part.data for part in parts if isinstance(part, DenseRows)]
@@ -66,44 +76,28 @@ def concat_rows(parts: Sequence[DenseRows | SparseRows]) -> DenseRows | SparseRo
 
 
 def concat_samples(parts: Sequence[SampleRows]) -> SampleRows:
+    """All samples in ascending order."""
     samples = np.concatenate([part.samples for part in parts])
-    whole = SampleRows(concat_rows([part.rows for part in parts]), samples)
-    return whole.select(np.argsort(samples))
+    return SampleRows(concat_rows([part.rows for part in parts]), samples).select(
+        np.argsort(samples)
+    )
 
 
-def sample_rows(
-    matrix: Matrix,
-    samples: IntArray,
-    has: BoolArray | None,
-    name: str,
-    normalize: str | None,
-    largest: float,
-) -> SampleRows:
-    """The samples of a block that the view has."""
-    order = np.argsort(samples)
-    if has is not None:
-        order = order[has[order]]
-    return SampleRows(view_rows(matrix[order], name, normalize, largest), samples[order])
+def exact_search(session: DaskSession, blocks: list[Future], m: int) -> list[Future]:
+    """The `m` nearest samples of every sample: one `SampleNeighbors` per block.
 
-
-def exact_search(session: DaskSession, shares: Sequence[Future], m: int) -> list[Future]:
-    """The `m` nearest samples of every sample, a `SampleNeighbors` per share.
-
-    Every worker goes through the shares one after the other, beginning with its own: of those of
-    others it holds one at a time.
+    Every worker goes through all blocks, beginning with its own, and holds one other at a time.
     """
-    n_blocks = len(shares)
-    found = session.map_blocks("neighbors", _within, shares, [m] * n_blocks)
-    for step in range(1, n_blocks):
-        others = [shares[(b + step) % n_blocks] for b in range(n_blocks)]
-        found = session.map_blocks("neighbors", _further, found, shares, others)
+    found = session.map_blocks("neighbors", _nearest_within, blocks, m)
+    for step in range(1, len(blocks)):
+        others = blocks[step:] + blocks[:step]
+        found = session.map_blocks("neighbors", _nearest_with, found, blocks, others)
     return found
 
 
-def _within(own: SampleRows, m: int) -> SampleNeighbors:
-    """The nearest in the same share."""
-    n, most = len(own), min(m, max(len(own) - 1, 0))
-    found = SampleNeighbors(own.samples, np.zeros((n, m), dtype=np.int64), np.full((n, m), np.inf))
+def _nearest_within(own: SampleRows, m: int) -> SampleNeighbors:
+    """The nearest samples in the same block."""
+    found, most = no_neighbors(own.samples, m), min(m, max(len(own) - 1, 0))
     if most > 0:
         near = nearest(own.rows, most)
         found.indices[:, :most] = own.samples[near.indices]
@@ -111,25 +105,27 @@ def _within(own: SampleRows, m: int) -> SampleNeighbors:
     return found
 
 
-def _further(found: SampleNeighbors, own: SampleRows, other: SampleRows) -> SampleNeighbors:
-    """The same with what is nearer in another share."""
+def _nearest_with(found: SampleNeighbors, own: SampleRows, other: SampleRows) -> SampleNeighbors:
+    """The nearest samples found so far or in another block."""
     return merge_neighbors([found, nearest_in(own, other, found.indices.shape[1])])
 
 
+def no_neighbors(samples: IntArray, m: int) -> SampleNeighbors:
+    shape = (len(samples), m)
+    return SampleNeighbors(samples, np.zeros(shape, dtype=np.int64), np.full(shape, np.inf))
+
+
 def nearest_in(own: SampleRows, other: SampleRows, m: int) -> SampleNeighbors:
-    """The nearest in another share."""
+    """The `m` nearest samples in another block; fewer if it has fewer."""
     if len(own) == 0 or len(other) == 0:
-        n = len(own)
-        return SampleNeighbors(
-            own.samples, np.zeros((n, m), dtype=np.int64), np.full((n, m), np.inf)
-        )
+        return no_neighbors(own.samples, m)
     both = concat_rows([other.rows, own.rows])
     columns, distances = nearest_reference_exact(both, len(other), m)
     return SampleNeighbors(own.samples, other.samples[columns], distances)
 
 
 def merge_neighbors(several: Sequence[SampleNeighbors]) -> SampleNeighbors:
-    """The nearest of what was found for the same samples; the first has the wanted number."""
+    """The nearest of several neighbours of the same samples, as many as the first has."""
     m = several[0].indices.shape[1]
     indices = np.concatenate([found.indices for found in several], axis=1)
     distances = np.concatenate([found.sq_distances for found in several], axis=1)

@@ -1,8 +1,8 @@
-"""A symmetric graph in row blocks: its connected components, and products with its Laplacian."""
+"""Connected components and Laplacian of a distributed symmetric graph."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ from manyview.spectral import (
 
 @dataclass(frozen=True)
 class DistributedGraph:
-    """Rows of a symmetric graph, a future of a matrix for every block."""
+    """A symmetric graph in row blocks: one future of rows per block."""
 
     session: DaskSession
     bounds: IntArray
@@ -42,24 +42,20 @@ class DistributedGraph:
         return connected_components(self.session, self.rows, self.bounds)
 
     def laplacian(self, normalized: bool) -> tuple[DistributedLaplacian, FloatArray]:
-        session = self.session
+        session, firsts = self.session, self.bounds[:-1].tolist()
         degrees = session.gather_rows(session.map_blocks("degrees", degrees_of, self.rows))
         null, bound = null_vector(degrees, normalized)
         scaling = session.broadcast(null) if normalized else None
-        n_blocks = len(self.rows)
-        parts = session.map_blocks(
-            "laplacian", _laplacian, self.rows, [scaling] * n_blocks, [bound] * n_blocks,
-            self.bounds[:-1].tolist(),
-        )  # fmt: skip
+        parts = session.map_blocks("laplacian", _laplacian, self.rows, scaling, bound, firsts)
         return DistributedLaplacian(session, self.bounds, parts, bound), null
 
 
 @dataclass(frozen=True)
 class DistributedLaplacian:
-    """A Laplacian in row blocks, as the eigen-solver sees it.
+    """A Laplacian in row blocks, as a `SymmetricOperator`.
 
-    Of a step, every worker computes its rows, and for the next one it fetches those of the others
-    from them; nothing passes through here but the first block and the last.
+    In each step a worker computes its rows and fetches those of the others from them. Only the
+    first and the last block of vectors pass through the client.
     """
 
     session: DaskSession
@@ -78,52 +74,47 @@ class DistributedLaplacian:
         steps = chebyshev_steps(degree, edge, self.bound)
         return self._steps(steps, np.asarray(block, dtype=precision), "filter")
 
-    def _steps(self, steps: Any, block: NDArray[Any], name: str) -> FloatArray:
-        session, n_blocks = self.session, len(self.parts)
+    def _steps(self, steps: Iterable[Step], block: NDArray[Any], name: str) -> FloatArray:
+        session = self.session
         before = now = session.scatter_blocks(row_blocks(block, self.bounds))
         for step in steps:
-            after = session.map_blocks(
-                name, _step, self.parts, [now] * n_blocks, before, [step] * n_blocks
-            )
+            everything = [now] * len(now)  # every worker needs all rows
+            after = session.map_blocks(name, _step, self.parts, everything, before, step)
             before, now = now, after
         return np.asarray(session.gather_rows(now), dtype=np.float64)
 
 
-def connected_components(
-    session: DaskSession, rows: Sequence[Future], bounds: IntArray
-) -> IntArray:
-    """Number of each sample's connected component, in the order of first samples.
+def connected_components(session: DaskSession, rows: list[Future], bounds: IntArray) -> IntArray:
+    """Each sample's connected component, numbered by first samples.
 
-    Every worker joins what its rows connect; two by two, they then tell each other.
+    Every worker finds the components of its rows; these are then merged two by two.
     """
-    n = int(bounds[-1])
-    found = session.map_blocks(
-        "components", _own_roots, rows, [n] * len(rows), bounds[:-1].tolist()
-    )
+    firsts = bounds[:-1].tolist()
+    found = session.map_blocks("components", _roots, rows, int(bounds[-1]), firsts)
     while len(found) > 1:
         pairs = [found[i : i + 2] for i in range(0, len(found), 2)]
-        found = [session.submit("components", _common_roots, *pair) for pair in pairs]
+        found = [session.submit("components", _merged_roots, *pair) for pair in pairs]
     roots = session.gather(found)[0]
     return np.asarray(np.unique(roots, return_inverse=True)[1], dtype=np.int32)
 
 
-def _own_roots(rows: csr_array, n: int, first: int) -> IntArray:
+def _roots(rows: csr_array, n: int, first: int) -> IntArray:
     roots: IntArray = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
     _kernels.unite_edges(rows.indptr, rows.indices, first, roots)
     return roots
 
 
-def _common_roots(roots: IntArray, others: IntArray | None = None) -> IntArray:
+def _merged_roots(roots: IntArray, others: IntArray | None = None) -> IntArray:
     if others is None:
         return roots
-    joined = roots.copy()
-    _kernels.unite_forests(joined, others)
-    return joined
+    merged = roots.copy()
+    _kernels.unite_forests(merged, others)
+    return merged
 
 
 def _laplacian(rows: csr_array, null: FloatArray | None, bound: float, first: int) -> Operator:
-    links = rows if null is None else rows.copy()
-    return laplacian_rows(links, degrees_of(rows), null, bound, first)
+    weights = rows if null is None else rows.copy()
+    return laplacian_rows(weights, degrees_of(rows), null, bound, first)
 
 
 def _step(part: Operator, now: Sequence[Any], before: Any, step: Step) -> NDArray[Any]:

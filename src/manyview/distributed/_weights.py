@@ -1,9 +1,10 @@
-"""From what was found for shares of samples to rows of graphs, block by block."""
+"""Neighbours of distributed samples -> rows of graphs, in row blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from distributed import Future
@@ -17,7 +18,7 @@ from manyview.graphs import graph_from_neighbors, neighbor_weights, starts, unti
 
 @dataclass(frozen=True)
 class Edges:
-    """Rows of a graph between numbered samples, rows in any order."""
+    """Rows of a graph, in any order, and the sample of each row."""
 
     samples: IntArray
     graph: csr_array
@@ -25,56 +26,48 @@ class Edges:
 
 def weighted_edges(
     session: DaskSession,
-    found: Sequence[Future],
-    shares: Sequence[Future],
+    found: list[Future],
+    blocks: list[Future],
     weighting: str,
     n_samples: int,
 ) -> list[Future]:
-    """The graph of the neighbours that were found: `Edges` for each part of it."""
-    n = len(found)
+    """The graph of the neighbours found: one future of `Edges` per block."""
     scale, norms = 1.0, None
     if weighting == "heat":
-        sums = session.gather(session.map_blocks("weights", _sum_counted, found))
+        sums = session.gather(session.map_blocks("weights", _sum_untied, found))
         total, count = np.sum(sums, axis=0)
         scale = float(total / count) if count else 1.0
     if weighting == "cosine":
-        norms = session.submit("weights", _norms, list(shares), n_samples)
-    return session.map_blocks(
-        "weights", _weigh, found, [norms] * n, [weighting] * n, [scale] * n, [n_samples] * n
-    )
+        norms = session.submit("weights", _norms, blocks, n_samples)
+    return session.map_blocks("weights", _weigh, found, norms, weighting, scale, n_samples)
 
 
 def graph_in_blocks(
-    session: DaskSession,
-    edges: Sequence[Future],
-    places: Future | None,
-    bounds: IntArray,
+    session: DaskSession, edges: Sequence[Future], positions: Future | None, bounds: IntArray
 ) -> list[Future]:
-    """Rows of a graph where they belong; `places` has the row of every number, None for itself."""
-    n_blocks = len(bounds) - 1
+    """The rows of a graph in row blocks; `positions` has the row of each sample, if it differs."""
     blocks = []
-    for b in range(n_blocks):
-        start, stop = int(bounds[b]), int(bounds[b + 1])
+    for b, (start, stop) in enumerate(pairwise(bounds.tolist())):
         moved = [
-            session.submit("graph", _between, part, places, start, stop, block=g)
+            session.submit("graph", _select, part, positions, start, stop, block=g)
             for g, part in enumerate(edges)
         ]
         blocks.append(
-            session.submit("graph", _collected, moved, start, stop, int(bounds[-1]), block=b)
+            session.submit("graph", _collect, moved, start, stop, int(bounds[-1]), block=b)
         )
     return blocks
 
 
-def _sum_counted(found: SampleNeighbors) -> tuple[float, int]:
-    counted = np.sort(untied_distances(found.sq_distances))
-    return float(counted.sum()), len(counted)
+def _sum_untied(found: SampleNeighbors) -> tuple[float, int]:
+    distances = np.sort(untied_distances(found.sq_distances))
+    return float(distances.sum()), len(distances)
 
 
-def _norms(shares: Sequence[SampleRows], n_samples: int) -> FloatArray:
-    """Squared norms of all samples; 0 of those that the view lacks."""
+def _norms(blocks: Sequence[SampleRows], n_samples: int) -> FloatArray:
+    """Squared norms of all samples; 0 for those missing in the view."""
     norms = np.zeros(n_samples)
-    for share in shares:
-        norms[share.samples] = share.rows.sq_norms()
+    for own in blocks:
+        norms[own.samples] = own.rows.sq_norms()
     return norms
 
 
@@ -88,19 +81,19 @@ def _weigh(
     return Edges(found.samples, graph_from_neighbors(columns.astype(kind), weights, n_samples))
 
 
-def _between(edges: Edges, places: IntArray | None, start: int, stop: int) -> Edges:
-    """The rows that belong to a block, rows and columns by their places."""
-    rows = edges.samples if places is None else places[edges.samples]
+def _select(edges: Edges, positions: IntArray | None, start: int, stop: int) -> Edges:
+    """Rows start..stop-1 among the edges, samples replaced by their positions."""
+    rows = edges.samples if positions is None else positions[edges.samples]
     own = np.flatnonzero((rows >= start) & (rows < stop))
     graph = edges.graph[own]
-    if places is not None:
-        columns = places[graph.indices].astype(graph.indices.dtype)
+    if positions is not None:
+        columns = positions[graph.indices].astype(graph.indices.dtype)
         graph = csr_array((graph.data, columns, graph.indptr), shape=graph.shape)
     return Edges(rows[own], graph)
 
 
-def _collected(parts: Sequence[Edges], start: int, stop: int, n_samples: int) -> csr_array:
-    """Rows start..stop-1, columns sorted; those that nobody has are empty."""
+def _collect(parts: Sequence[Edges], start: int, stop: int, n_samples: int) -> csr_array:
+    """Rows start..stop-1, columns sorted; rows of missing samples are empty."""
     if not parts:
         return csr_array((stop - start, n_samples))
     rows = np.concatenate([part.samples for part in parts]) - start

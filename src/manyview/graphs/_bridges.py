@@ -1,9 +1,10 @@
-"""Joining a graph that falls into more pieces than there are clusters to find."""
+"""Bridges: edges added to a graph with more connected components than clusters to find."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,90 +13,87 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from manyview._typing import BoolArray, FloatArray, IntArray
+from manyview.graphs._weights import scale_rows
 from manyview.inputs import Rows
 
 _BLOCK_BYTES = 32 * 2**20
-#: Digits of gaps that count: the others come of how inner products are rounded, which depends on
-#: how many are computed at a time, and would say which of equally near samples is joined.
+#: Digits of gaps that count. Further ones depend on how many inner products are computed at a time,
+#: and must not decide which of equally near samples is joined.
 GAP_DIGITS = 12
 
 
 @dataclass(frozen=True)
 class Bridges:
-    """Pairs of samples to be joined, and how far apart each pair is."""
+    """Pairs of samples to be joined, and the distance of each pair."""
 
     pairs: NDArray[np.intp]
     gaps: FloatArray
 
     def between(self, samples: BoolArray) -> Bridges:
-        """Those with both ends among some samples."""
+        """The bridges with both ends among some samples."""
         kept = samples[self.pairs].all(axis=1)
         return Bridges(self.pairs[kept], self.gaps[kept])
 
 
 def closest_bridges(
-    pieces: IntArray, views: Sequence[Rows], present: BoolArray | None = None
+    components: IntArray, views: Sequence[Rows], present: BoolArray | None = None
 ) -> Bridges:
-    """Pairs of samples that join all pieces into one: a shortest spanning tree between them.
+    """Pairs of samples that join all components into one: a minimum spanning tree between them.
 
-    The distance between samples is the sum over views of their squared distance there, in units
-    of the view's mean squared norm, so that no view counts more for its scale or width; where
-    views lack samples, the mean over those that have both.
+    The distance between samples is the sum over views of their squared distance, divided by the
+    view's mean squared norm, so that scale and number of features do not matter. If views lack
+    samples, it is the mean over the views that have both.
 
     Parameters
     ----------
-    pieces : array of shape (n_samples,)
-        Number of each sample's piece.
+    components : array of shape (n_samples,)
+        Each sample's connected component.
     views : the normalised rows of every view
     present : (n_samples, V), which samples each view has; None for all
     """
     norms = [rows.sq_norms() for rows in views]
-    if present is None:
-        scales = [float(norm.mean()) or 1.0 for norm in norms]
-    else:
-        scales = [
-            float(norm[has].mean()) or 1.0 for norm, has in zip(norms, present.T, strict=True)
-        ]
-
-    def look(seekers: IntArray, pieces: IntArray) -> tuple[FloatArray, IntArray]:
-        return _nearest_outside(seekers, pieces, views, norms, scales, present)
-
-    return spanning_bridges(pieces, look)
+    has = np.ones((len(components), len(views)), dtype=bool) if present is None else present
+    scales = [float(norm[own].mean()) or 1.0 for norm, own in zip(norms, has.T, strict=True)]
+    search = partial(_nearest_outside, views=views, norms=norms, scales=scales, present=present)
+    return spanning_bridges(components, search)
 
 
 def spanning_bridges(
-    pieces: IntArray, look: Callable[[IntArray, IntArray], tuple[FloatArray, IntArray]]
+    components: IntArray,
+    nearest_outside: Callable[[IntArray, IntArray], tuple[FloatArray, IntArray]],
 ) -> Bridges:
-    """The same where `look` tells, for some samples and the pieces so far, how far the nearest
-    sample of another piece is, and which."""
+    """The same by Boruvka's algorithm, from the nearest sample outside of each component.
+
+    `nearest_outside(seekers, components)` returns, for each seeker, the distance of the nearest
+    sample in another component, and that sample.
+    """
     pairs: list[tuple[int, int]] = []
     gaps: list[float] = []
-    while pieces.max() > 0:
-        # Boruvka: every piece reaches for its nearest other piece. The largest need not: the
-        # others reach for it, and what is not searched from there is most of the work.
-        sizes = np.bincount(pieces)
-        seekers = np.flatnonzero(pieces != sizes.argmax())
-        gap, partner = look(seekers, pieces)
+    while components.max() > 0:
+        # The largest component need not search, as the others find it. That saves most of the work.
+        sizes = np.bincount(components)
+        seekers = np.flatnonzero(components != sizes.argmax())
+        gap, partner = nearest_outside(seekers, components)
         if not np.isfinite(gap).all():
-            _check_reachable(seekers, gap, pieces)
-        order = np.lexsort((partner, gap, pieces[seekers]))
-        first = order[np.unique(pieces[seekers][order], return_index=True)[1]]
+            _check_reachable(seekers, gap, components)
+        order = np.lexsort((partner, gap, components[seekers]))
+        first = order[np.unique(components[seekers][order], return_index=True)[1]]
         joined = DisjointSet(range(len(sizes)))
         for s in first[np.argsort(gap[first], kind="stable")].tolist():
             i, j = int(seekers[s]), int(partner[s])
-            if joined.merge(int(pieces[i]), int(pieces[j])):
+            if joined.merge(int(components[i]), int(components[j])):
                 pairs.append((i, j))
                 gaps.append(float(gap[s]))
-        roots = np.array([joined[piece] for piece in range(len(sizes))])
-        pieces = np.unique(roots[pieces], return_inverse=True)[1]
+        roots = np.array([joined[component] for component in range(len(sizes))])
+        components = np.unique(roots[components], return_inverse=True)[1]
     return Bridges(np.array(pairs, dtype=np.intp).reshape(-1, 2), np.array(gaps))
 
 
 def add_bridges(graph: csr_array, bridges: Bridges, first: int = 0) -> csr_array:
-    """Add each bridge, both ways, to rows of a graph, from `first` on, and scale them to sum 1.
+    """Add each bridge in both directions to rows of a graph, from `first` on; they sum to 1.
 
     A bridge weighs at most as much as the mean neighbour of its row, and less the longer it is, so
-    that the longest are the first to be cut.
+    that the longest are cut first.
     """
     if len(bridges.pairs) == 0:
         return graph
@@ -104,41 +102,36 @@ def add_bridges(graph: csr_array, bridges: Bridges, first: int = 0) -> csr_array
     own = (i >= first) & (i < first + graph.shape[0])
     i, j, strength = i[own] - first, j[own], strength[own]
     weight = strength / np.maximum(np.diff(graph.indptr), 1)[i]
-    bridged = csr_array(graph + csr_array((weight, (i, j)), shape=graph.shape))
-    sums = bridged.sum(axis=1)
-    bridged.data /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(bridged.indptr))
-    bridged.sort_indices()
-    return bridged
+    return scale_rows(csr_array(graph + csr_array((weight, (i, j)), shape=graph.shape)))
 
 
 def union_components(graphs: Sequence[csr_array]) -> tuple[int, IntArray]:
     """Number of connected components of all graphs together, and each sample's."""
-    n_pieces, pieces = connected_components(sum(graphs[1:], graphs[0]), directed=False)
-    return int(n_pieces), pieces
+    n_components, components = connected_components(sum(graphs[1:], graphs[0]), directed=False)
+    return int(n_components), components
 
 
-def _check_reachable(seekers: IntArray, gap: FloatArray, pieces: IntArray) -> None:
-    """Pieces whose samples share no view with any sample outside can't be joined."""
-    reached = np.unique(pieces[seekers[np.isfinite(gap)]])
-    alone = np.setdiff1d(pieces[seekers], reached)
+def _check_reachable(seekers: IntArray, gap: FloatArray, components: IntArray) -> None:
+    """Components whose samples share no view with any sample outside can't be joined."""
+    reached = np.unique(components[seekers[np.isfinite(gap)]])
+    alone = np.setdiff1d(components[seekers], reached)
     if len(alone):
         raise ValueError(
-            f"{int(np.isin(pieces, alone).sum())} sample(s) have no view in common with the rest, "
-            "so that nothing tells how far they are from them; expected more clusters, or views "
-            "that overlap"
+            f"{int(np.isin(components, alone).sum())} sample(s) have no view in common with the "
+            "rest, so their distance to it is unknown; expected more clusters, or views that "
+            "overlap"
         )
 
 
 def _nearest_outside(
     seekers: IntArray,
-    pieces: IntArray,
+    components: IntArray,
     views: Sequence[Rows],
     norms: list[FloatArray],
     scales: list[float],
     present: BoolArray | None,
 ) -> tuple[FloatArray, IntArray]:
-    """Each seeker's distance to the nearest sample of another piece, and which that is."""
-    n = len(pieces)
+    n = len(components)
     gap, partner = np.empty(len(seekers)), np.empty(len(seekers), dtype=np.intp)
     step = max(1, _BLOCK_BYTES // (8 * n))
     for start in range(0, len(seekers), step):
@@ -158,7 +151,7 @@ def _nearest_outside(
             total *= len(views) / np.maximum(shared, 1)
             total[shared == 0] = np.inf
         total = np.round(total, GAP_DIGITS)
-        total[pieces[some, None] == pieces] = np.inf
+        total[components[some, None] == components] = np.inf
         partner[own] = total.argmin(axis=1)
         gap[own] = total.min(axis=1)
     return gap, partner

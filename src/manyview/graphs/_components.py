@@ -8,10 +8,7 @@ from manyview._typing import IntArray
 
 
 def component_labels(graph: csr_array) -> IntArray:
-    """Number of each sample's connected component, in the order of first samples.
-
-    scipy needs two to eight times the time, and for weak components a transpose.
-    """
+    """Each sample's connected component, numbered by first samples (faster than scipy)."""
     from manyview import _kernels
 
     return _kernels.components(graph.indptr, graph.indices)

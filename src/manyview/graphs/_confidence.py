@@ -1,4 +1,4 @@
-"""How sure the label of a sample is: the share of its neighbours that are in its cluster."""
+"""Confidence of labels: the share of a sample's neighbours that are in its own cluster."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def own_cluster_share(
     trust: FloatArray,
     first: int = 0,
 ) -> FloatArray:
-    """The share of the votes for the cluster that each sample is in; NaN where nobody votes.
+    """The share of the votes for each sample's own cluster; NaN for samples without votes.
 
-    As `vote_shares` of the views' own graphs, or some rows of them from `first` on, without a
-    number for every other cluster; `trust` (n_samples, n_views) is how much each voter counts.
+    Neighbours vote for their clusters, by edge weight, view weight and `trust` in the voter
+    (n_samples, n_views). `graphs` are the views' graphs, or rows of them from `first` on.
     """
     n = graphs[0].shape[0]
     total, agreed = np.zeros(n), np.zeros(n)

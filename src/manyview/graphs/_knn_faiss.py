@@ -1,13 +1,15 @@
-"""Approximate nearest neighbours of dense rows: an inverted file of faiss that checks itself.
+"""Approximate nearest neighbours of dense rows: an inverted file index of faiss that tests itself.
 
-Samples are sorted into cells by k-means; neighbours are looked for in the cells nearest to a
-sample. How many cells that takes depends on the data, so it is measured: the search is widened
-until it finds what an exhaustive one finds for a random few samples.
+k-means centres divide the space into cells: each row belongs to the cell of its nearest centre.
+Neighbours of a row are searched in the cells whose centres are nearest to it. How many cells that
+takes depends on the data, so it is measured: the number rises until the search finds enough of the
+neighbours that an exhaustive search finds for random trial samples.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -18,19 +20,19 @@ from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
 
-#: Share of the true neighbours that the search must find on its trial samples. A little more than
-#: the 0.98 that is promised, because a trial has its own luck.
+#: Share of the true neighbours that must be found for the trial samples. More than the promised
+#: 0.98, as trials vary.
 TARGET_RECALL = 0.985
-#: The same for new samples: the nearest decide a vote, and what is missed are the last of them.
+#: The same for new samples: the nearest decide a vote, and mostly the farther ones are missed.
 VOTE_RECALL = 0.9
 TRIALS = 300
-# However good the trial: so few samples are looked at in no time, and small graphs miss each edge.
-_LEAST_SAMPLES = 1024
-_LEAST_CELLS = 8
+# However good the trials: so few samples cost little, and in small graphs every edge matters.
+_MIN_SAMPLES = 1024
+_MIN_CELLS = 8
 SPARE_CANDIDATES = 4
-#: Rows a call of the search.
+#: Rows per call of the search.
 BLOCK = 8192
-#: k-means needs only a rough idea of where the samples are.
+#: k-means is trained on this many samples per cell.
 POINTS_PER_CELL = 40
 _KMEANS_ROUNDS = 5
 
@@ -41,23 +43,23 @@ def is_available() -> bool:
 
 
 def _one_blas_thread() -> Any:
-    """What is found must not depend on how many threads share a product.
+    """A limit that makes results independent of the number of threads.
 
-    Loaded here: a limit does not hold for a BLAS that is loaded later, and faiss has its own.
+    faiss is imported first: it has its own BLAS, and limits hold only for loaded libraries.
     """
-    import faiss  # noqa: F401 (what counts is that its BLAS is there)
+    import faiss  # noqa: F401
 
     return threadpool_limits(1, "blas")
 
 
 @dataclass(frozen=True)
 class CellIndex:
-    """Samples in cells, and how many cells a search goes through.
+    """Samples in cells, and how many cells are searched per row.
 
     Attributes
     ----------
     centre : what was subtracted from every sample
-    order : every sample once, cell by cell, so that a search finds memory warm
+    order : all samples, cell by cell: rows searched together then use the same memory
     recall : share of the nearest neighbours found for the trial samples
     """
 
@@ -75,49 +77,38 @@ class CellIndex:
     def n_probed(self) -> int:
         return int(self.index.nprobe)
 
-    def blocks(self, m: int) -> Any:
-        """Yield samples and `m` or a few more candidates for each; -1 where there are none."""
-        wanted = min(m + 1 + SPARE_CANDIDATES, len(self.data))  # 1 for the sample itself
+    @property
+    def is_slow(self) -> bool:
+        """Whether so many cells are searched that an exact search is better."""
+        return 2 * self.n_probed > self.n_cells
+
+    def blocks(self, m: int) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield samples and at least `m` other candidates for each; -1 where there are fewer."""
         for start in range(0, len(self.order), BLOCK):
             some = self.order[start : start + BLOCK]
-            with _one_blas_thread():
-                found = self.index.search(self.data[some], wanted)[1]
-            yield some, found
+            yield some, search_cells(self.index, self.data[some], m + 1)
 
     def search(self, rows: FloatArray, m: int) -> IntArray:
-        """`m` samples, or a few more, near each of other rows; -1 where fewer were found."""
-        wanted = min(m + SPARE_CANDIDATES, len(self.data))
+        """At least `m` samples near each of some new rows; -1 where there are fewer."""
         data = (rows - self.centre).astype(np.float32)
-        # Rows of the same cell one after the other, so that the search finds memory warm.
         order = np.argsort(self.index.quantizer.search(data, 1)[1][:, 0], kind="stable")
-        found = np.empty((len(data), wanted), dtype=np.intp)
+        found = np.empty((len(data), min(m + SPARE_CANDIDATES, len(self.data))), dtype=np.intp)
         for start in range(0, len(data), BLOCK):
             some = order[start : start + BLOCK]
-            with _one_blas_thread():
-                found[some] = self.index.search(data[some], wanted)[1]
+            found[some] = search_cells(self.index, data[some], m)
         return found
 
 
 def build_index(
     data: FloatArray, m: int, seed: int, target_recall: float = TARGET_RECALL
 ) -> CellIndex:
-    """Sort samples into cells and find out how many to search for their `m` neighbours."""
-    with _one_blas_thread():
-        return _built_index(data, m, seed, target_recall)
-
-
-def _built_index(data: FloatArray, m: int, seed: int, target_recall: float) -> CellIndex:
-    import faiss
-
-    n, width = data.shape
+    """Sort samples into cells and measure how many to search for their `m` neighbours."""
     centre = data.mean(axis=0)
     centred = (data - centre).astype(np.float32)
-    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, n_cells_for(n))
-    _set_up(index.cp, seed)
-    index.train(centred)
-    index.add(centred)
-    recall = _widen(index, centred, m, target_recall, np.random.default_rng(seed))
-    return CellIndex(centred, centre, index, _cell_order(index, seed), recall)
+    index = cell_index(cell_centres(centred, n_cells_for(len(data)), seed), centred)
+    with _one_blas_thread():
+        recall = _tune_n_probed(index, centred, m, target_recall, np.random.default_rng(seed))
+    return CellIndex(centred, centre, index, _samples_by_cell(index, seed), recall)
 
 
 def n_cells_for(n: int) -> int:
@@ -125,31 +116,27 @@ def n_cells_for(n: int) -> int:
 
 
 def min_probed(n: int, n_cells: int) -> int:
-    """Cells to look at, however good a trial."""
-    return max(_LEAST_CELLS, math.ceil(_LEAST_SAMPLES * n_cells / n))
-
-
-def _set_up(kmeans: Any, seed: int) -> None:
-    kmeans.seed = seed % 2**31
-    kmeans.niter = _KMEANS_ROUNDS
-    kmeans.min_points_per_centroid = 1
-    kmeans.max_points_per_centroid = POINTS_PER_CELL
+    """Cells that are searched at least, however good the trials."""
+    return max(_MIN_CELLS, math.ceil(_MIN_SAMPLES * n_cells / n))
 
 
 def cell_centres(sample: NDArray[np.float32], n_cells: int, seed: int) -> NDArray[np.float32]:
-    """Centres of at most so many cells, from a sample of the rows."""
+    """Centres of at most `n_cells` cells, from a sample of the rows."""
     import faiss
 
+    width = sample.shape[1]
     with _one_blas_thread():
-        width = sample.shape[1]
         index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, min(n_cells, len(sample)))
-        _set_up(index.cp, seed)
+        index.cp.seed = seed % 2**31
+        index.cp.niter = _KMEANS_ROUNDS
+        index.cp.min_points_per_centroid = 1
+        index.cp.max_points_per_centroid = POINTS_PER_CELL
         index.train(sample)
         return np.asarray(index.quantizer.reconstruct_n(0, index.nlist))
 
 
 def nearest_cells(centres: NDArray[np.float32], rows: NDArray[np.float32], count: int) -> IntArray:
-    """The numbers of the cells nearest to each row."""
+    """The `count` nearest cells of each row."""
     import faiss
 
     flat = faiss.IndexFlatL2(centres.shape[1])
@@ -159,7 +146,7 @@ def nearest_cells(centres: NDArray[np.float32], rows: NDArray[np.float32], count
 
 
 def cell_index(centres: NDArray[np.float32], rows: NDArray[np.float32]) -> Any:
-    """Rows in cells that are known already; those of other rows stay empty."""
+    """Rows sorted into cells with known centres."""
     import faiss
 
     width = centres.shape[1]
@@ -171,18 +158,31 @@ def cell_index(centres: NDArray[np.float32], rows: NDArray[np.float32]) -> Any:
     return index
 
 
-def search_cells(index: Any, rows: NDArray[np.float32], m: int, n_probed: int) -> IntArray:
-    """`m` others, or a few more, near each row in the cells nearest to it; -1 where fewer are."""
-    index.nprobe = n_probed
+def search_cells(index: Any, rows: NDArray[np.float32], m: int) -> IntArray:
+    """At least `m` candidates near each row; -1 where there are fewer."""
     with _one_blas_thread():
-        found = index.search(rows, min(m + 1 + SPARE_CANDIDATES, index.ntotal))[1]
+        found = index.search(rows, min(m + SPARE_CANDIDATES, index.ntotal))[1]
     return np.asarray(found)
 
 
-def _widen(
+def cell_order(centres: NDArray[np.float32], seed: int) -> IntArray:
+    """Cells in an order in which close ones are close to each other: by groups of centres."""
+    import faiss
+
+    with _one_blas_thread():
+        groups = faiss.Kmeans(
+            centres.shape[1], max(1, round(len(centres) ** 0.5)), seed=seed % 2**31,
+            min_points_per_centroid=1,
+        )  # fmt: skip
+        groups.train(centres)
+        group = groups.index.search(centres, 1)[1][:, 0]
+    return np.argsort(group, kind="stable")
+
+
+def _tune_n_probed(
     index: Any, data: NDArray[np.float32], m: int, target_recall: float, rng: np.random.Generator
 ) -> float:
-    """Set how many cells are searched; the recall that this has on trial samples."""
+    """Set how many cells are searched; return the recall on trial samples."""
     import faiss
 
     n = len(data)
@@ -202,8 +202,8 @@ def _widen(
         index.nprobe = min(index.nlist, index.nprobe + max(1, index.nprobe // 8))
 
 
-def _cell_order(index: Any, seed: int) -> IntArray:
-    """Samples cell by cell, near cells near each other."""
+def _samples_by_cell(index: Any, seed: int) -> IntArray:
+    """All samples, cell by cell, in the order of `cell_order`."""
     import faiss
 
     cells = index.invlists
@@ -213,17 +213,3 @@ def _cell_order(index: Any, seed: int) -> IntArray:
         if cells.list_size(cell)
     ]
     return np.concatenate(members)
-
-
-def cell_order(centres: NDArray[np.float32], seed: int) -> IntArray:
-    """Cells in groups of neighbouring ones."""
-    import faiss
-
-    with _one_blas_thread():
-        groups = faiss.Kmeans(
-            centres.shape[1], max(1, round(len(centres) ** 0.5)), seed=seed % 2**31,
-            min_points_per_centroid=1,
-        )  # fmt: skip
-        groups.train(centres)
-        group = groups.index.search(centres, 1)[1][:, 0]
-    return np.argsort(group, kind="stable")

@@ -1,4 +1,4 @@
-"""Neighbours -> similarity graphs."""
+"""Neighbours -> weighted graphs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ WEIGHTINGS = ("adaptive", "binary", "cosine", "heat")
 def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr_array:
     """Directed graph of the k nearest neighbours, from k + 1; rows sum to 1 or are empty.
 
-    A neighbour counts when it is closer than the (k+1)-th. Those tied with it are left out, all of
-    them: which of several equals comes k-th would otherwise depend on the order of the samples.
+    Only neighbours closer than the (k+1)-th have an edge. All that are tied with it are left out:
+    which of several equals is the k-th would otherwise depend on the order of the samples.
 
     Parameters
     ----------
@@ -32,14 +32,14 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
     pairs = (sq_norms[:, None], sq_norms[columns]) if weighting == "cosine" else None
     scale = 1.0
     if weighting == "heat":
-        near_enough = np.sort(untied_distances(near.sq_distances))
-        scale = float(near_enough.mean()) if len(near_enough) else 1.0
+        distances = np.sort(untied_distances(near.sq_distances))
+        scale = float(distances.mean()) if len(distances) else 1.0
     weights = neighbor_weights(near.sq_distances, weighting, pairs, scale)
     return graph_from_neighbors(columns, weights, len(columns))
 
 
 def untied_distances(sq_distances: FloatArray) -> FloatArray:
-    """Squared distances of the neighbours that count, from those of k + 1."""
+    """Squared distances of the neighbours closer than the last."""
     return sq_distances[:, :-1][_gain(sq_distances) > 0]
 
 
@@ -54,8 +54,8 @@ def _gain(sq_distances: FloatArray) -> FloatArray:
 def neighbor_weights(
     sq_distances: FloatArray,
     weighting: str,
-    sq_norm_pairs: tuple[FloatArray, FloatArray] | None,
-    scale: float,
+    sq_norm_pairs: tuple[FloatArray, FloatArray] | None = None,
+    scale: float = 1.0,
 ) -> FloatArray:
     """(n, k): weights of the k nearest neighbours, before rows are scaled to sum 1.
 
@@ -69,7 +69,7 @@ def neighbor_weights(
     if weighting == "adaptive":
         return gain
     if sq_norm_pairs is None:
-        return np.where(gain > 0, _falling(weighting, nearest, scale), 0.0)
+        return np.where(gain > 0, _binary_or_heat(weighting, nearest, scale), 0.0)
     own, theirs = sq_norm_pairs
     return np.where(gain > 0, _cosines((own + theirs - nearest) / 2, own * theirs), 0.0)
 
@@ -79,62 +79,56 @@ def graph_from_neighbors(columns: IntArray, weights: FloatArray, n_samples: int)
     n, k = columns.shape
     row_starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
     graph = csr_array((weights.ravel(), columns.ravel(), row_starts), shape=(n, n_samples))
-    return _rows_to_one(graph)
+    return scale_rows(graph)
 
 
 def complete_graph(rows: Rows, weighting: str) -> csr_array:
-    """Graph of every pair of different samples; rows sum to 1 or are empty.
-
-    All N^2 weights are stored: for small N only.
-    """
+    """Graph of all pairs of different samples, N^2 weights; rows sum to 1 or are empty."""
     products = rows.inner_products(slice(None))
     norms = rows.sq_norms()
     distances = np.maximum(norms[:, None] + norms - 2 * products, 0.0)
     n = len(norms)
-    scale = distances.sum() / (n * (n - 1))
     if weighting == "cosine":
         weights = _cosines(products, norms[:, None] * norms)
     else:
-        weights = _falling(weighting, distances, scale)
+        weights = _binary_or_heat(weighting, distances, distances.sum() / (n * (n - 1)))
     np.fill_diagonal(weights, 0.0)
-    return _rows_to_one(csr_array(weights))
+    return scale_rows(csr_array(weights))
 
 
-def expand_graph(graph: csr_array, own: IntArray, n: int) -> csr_array:
-    """A graph between some of n samples, in ascending order, as one between all."""
+def expand_graph(graph: csr_array, samples: IntArray, n: int) -> csr_array:
+    """A graph between some of n samples, given in ascending order, as a graph between all."""
     lengths = np.zeros(n, dtype=np.int64)
-    lengths[own] = np.diff(graph.indptr)
-    columns = own.astype(graph.indices.dtype)[graph.indices]
+    lengths[samples] = np.diff(graph.indptr)
+    columns = samples.astype(graph.indices.dtype)[graph.indices]
     return csr_array((graph.data, columns, starts(lengths)), shape=(n, n))
 
 
 def precomputed_graph(matrix: FloatArray | csr_array, order: IntArray) -> csr_array:
-    """A graph the user made, used as it is but for rows that sum to more than 1: they are scaled
-    to 1. A row that sums to less stays so: the view says less about that sample.
+    """A user's graph with rows and columns in the given order; rows sum to at most 1.
 
-    Rows and columns come in the given order of the samples.
+    Rows that sum to more are scaled to 1. Smaller sums stay: the view knows less of that sample.
     """
-    return _rows_to_one(reordered(csr_array(matrix), order), only_above=1.0)
+    return scale_rows(reordered(csr_array(matrix), order), above=1.0)
 
 
-def _falling(weighting: str, distances: FloatArray, scale: float) -> FloatArray:
-    """Weights that fall with distance, or not at all."""
+def _binary_or_heat(weighting: str, distances: FloatArray, scale: float) -> FloatArray:
     if weighting == "binary":
         return np.ones_like(distances)
     return np.exp(-distances / (2 * scale if scale > 0 else 1.0))
 
 
 def _cosines(products: FloatArray, sq_norm_pairs: FloatArray) -> FloatArray:
-    """Cosines of at least 0, from inner products; 0 where a row has no length."""
+    """Cosines from inner products, at least 0; 0 for rows of zeros."""
     lengths = np.sqrt(sq_norm_pairs)
     cosines = np.divide(products, lengths, np.zeros_like(products), where=lengths > 0)
     return np.maximum(cosines, 0)
 
 
-def _rows_to_one(graph: csr_array, only_above: float = 0.0) -> csr_array:
-    """Scale rows to sum 1, in place: those whose sum is above the given one."""
+def scale_rows(graph: csr_array, above: float = 0.0) -> csr_array:
+    """Scale rows whose sum is larger than `above` to sum 1, in place; drop stored zeros."""
     sums = graph.sum(axis=1)
-    graph.data /= np.repeat(np.where(sums > only_above, sums, 1.0), np.diff(graph.indptr))
+    graph.data /= np.repeat(np.where(sums > above, sums, 1.0), np.diff(graph.indptr))
     graph.eliminate_zeros()
     graph.sort_indices()
     return graph
