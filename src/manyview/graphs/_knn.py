@@ -216,7 +216,8 @@ def _brute_force(
     step = rows_per_call(len(reference))
     for start in range(0, len(rows), step):
         some = np.arange(start, min(start + step, len(rows)))
-        yield some, search.kneighbors(rows[some] - centre, return_distance=False)
+        near = search.kneighbors(rows[start : start + step] - centre, return_distance=False)
+        yield some, near
 
 
 def _approximate(
