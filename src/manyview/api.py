@@ -7,14 +7,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from manyview.inputs import AlignedTables, aligned_tables
-from manyview.methods import BY_SHORT_NAME, DEFAULT, SpectralAverage
+from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED, SpectralAverage
 from manyview.result import ClusterResult
 from manyview.runtime import check_choice, require_extra
 from manyview.spectral import MAX_CLUSTERS, ClusterNumber
@@ -87,9 +86,10 @@ def cluster(
         )
     estimator = BY_SHORT_NAME[method].make(n_clusters, random_state=random_state, **options)
     for name, value in (("checkpoint", checkpoint), ("client", client)):
-        if value is not None and name not in signature(estimator.fit).parameters:
+        if value is not None and method not in DISTRIBUTED:
             raise ValueError(
-                f"{name} with method={method!r}; expected one of 'angular', 'cigmvc', 'gbs'"
+                f"{name} with method={method!r}; expected one of "
+                + ", ".join(map(repr, DISTRIBUTED))
             )
     kept = {} if checkpoint is None else {"checkpoint": checkpoint}
     if client is None:

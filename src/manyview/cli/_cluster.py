@@ -13,8 +13,8 @@ from typing import Any
 from manyview.cli._inputs import add_input_options, add_seed, check_seed, input_words, read_tables
 from manyview.cli._scheduler import check_scheduler_options, connected
 from manyview.cli._terminal import activity, print_line, print_path, print_table, warn
+from manyview.methods import BY_SHORT_NAME, DEFAULT
 
-_METHODS = ("angular", "cigmvc", "gbs", "average", "mgl", "mcgl")
 _OUTPUTS = ("labels.csv", "summary.json", "report.html")
 # Files that only some runs write; those of an earlier run are removed.
 _OPTIONAL = ("model.zip", "report.html")
@@ -38,7 +38,7 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
         "--save-model", action="store_true", help="also write model.zip, for 'manyview predict'"
     )
     parser.add_argument(
-        "--method", default="angular", choices=_METHODS, help="default: %(default)s"
+        "--method", default=DEFAULT, choices=BY_SHORT_NAME, help="default: %(default)s"
     )
     parser.add_argument(
         "--neighbors", default="auto", metavar="K",

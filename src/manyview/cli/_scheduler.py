@@ -11,18 +11,17 @@ from importlib import metadata
 from typing import Any
 
 from manyview.cli._terminal import warn
-from manyview.runtime import require_extra
+from manyview.methods import DISTRIBUTED
 
-_METHODS = ("angular", "cigmvc", "gbs")
 # Seconds to wait for an answer, and then for a worker.
 _TIMEOUT = 4
 
 
 def check_scheduler_options(options: argparse.Namespace) -> None:
     """Refuse options that can't be combined with --scheduler."""
-    if options.method not in _METHODS:
+    if options.method not in DISTRIBUTED:
         raise ValueError(
-            f"--method {options.method} with --scheduler; expected one of {', '.join(_METHODS)}"
+            f"--method {options.method} with --scheduler; expected one of {', '.join(DISTRIBUTED)}"
         )
     if options.checkpoint is not None:
         raise ValueError(
@@ -39,6 +38,8 @@ def check_scheduler_options(options: argparse.Namespace) -> None:
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
     """A client of the scheduler at an address, whose workers have this version of manyview."""
+    from manyview.runtime import require_extra
+
     with require_extra("--scheduler", "dask"):
         from distributed import Client
     _check_is_scheduler(address)

@@ -36,6 +36,7 @@ class Method:
     title : its row in the tables of `manyview reproduce`, the paper's name if it is in the paper
     short_name : what `manyview.cluster(method=)` and ``--method`` call it; None if they do not
         offer it
+    distributed : whether `fit` takes a Dask client, and a checkpoint folder
     uses_kmeans : whether labels come from k-means on the embedding, so that seeds matter
     parameters : those that differ from the defaults
     """
@@ -44,6 +45,7 @@ class Method:
     estimator: str
     title: str
     short_name: str | None = None
+    distributed: bool = False
     uses_kmeans: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -66,17 +68,23 @@ REGISTRY = (
     Method("msc", "MSC", "MSC", uses_kmeans=True),
     Method("mgl", "MGL", "MGL", "mgl", uses_kmeans=True),
     Method("mcgl", "MCGL", "MCGL", "mcgl"),
-    Method("gbs", "GBS", "GBS", "gbs"),
-    Method("cigmvc", "CIGMVC", "CI-GMVC", "cigmvc"),
-    Method("angular", "AngularCIGMVC", "angular CI-GMVC", "angular"),
+    Method("gbs", "GBS", "GBS", "gbs", distributed=True),
+    Method("cigmvc", "CIGMVC", "CI-GMVC", "cigmvc", distributed=True),
+    Method("angular", "AngularCIGMVC", "angular CI-GMVC", "angular", distributed=True),
     Method("spectral_average", "SpectralAverage", "average graph", "average", uses_kmeans=True),
     Method("spectral_concat", "SpectralConcat", "concatenated", uses_kmeans=True),
     Method("spectral_view", "SpectralView", "single views", uses_kmeans=True),
 )
-#: Methods that `manyview.cluster` offers, by short name.
-BY_SHORT_NAME = {method.short_name: method for method in REGISTRY if method.short_name is not None}
 #: The method that `manyview.cluster`, the command line and the demo use unless told otherwise.
 DEFAULT = "angular"
+#: Methods that `manyview.cluster` offers, by short name, the default first.
+BY_SHORT_NAME = {
+    method.short_name: method
+    for method in sorted(REGISTRY, key=lambda method: method.short_name != DEFAULT)
+    if method.short_name is not None
+}
+#: Those of them that can be resumed from a checkpoint and fitted on Dask.
+DISTRIBUTED = tuple(name for name, method in BY_SHORT_NAME.items() if method.distributed)
 
 _MODULES = {method.estimator: method.module for method in REGISTRY}
 _OTHERS = {"Round": "_history", "plain_params": "_base"}

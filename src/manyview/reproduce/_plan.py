@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from manyview import methods
 from manyview.datasets import (
     MultiViewData,
     fetch,
@@ -16,6 +14,7 @@ from manyview.datasets import (
     make_conflict_views,
     make_moon_views,
 )
+from manyview.methods import REGISTRY
 
 PAPER_DATA = ("BBC", "NGs", "WebKB", "100leaves")
 ORDERS = ("stored", "shuffled")
@@ -30,37 +29,8 @@ BUILTIN: dict[str, Callable[[], MultiViewData]] = {
 }
 
 
-@dataclass(frozen=True)
-class Method:
-    """A row of the tables: how to make the estimator, and whether it ends with k-means."""
-
-    name: str
-    make: Callable[..., Any]
-    kmeans: bool
-    #: The paper's name for it, where it has one.
-    paper: str | None = None
-
-
-METHODS = {
-    method.name: method
-    for method in [
-        Method("CoregSC", methods.CoregSC, True, "CoregSC"),
-        Method(
-            "CoregSC centroid",
-            lambda n_clusters, **kwargs: methods.CoregSC(n_clusters, scheme="centroid", **kwargs),
-            True,
-        ),
-        Method("MSC", methods.MSC, True, "MSC"),
-        Method("MGL", methods.MGL, True, "MGL"),
-        Method("MCGL", methods.MCGL, False, "MCGL"),
-        Method("GBS", methods.GBS, False, "GBS"),
-        Method("CI-GMVC", methods.CIGMVC, False, "CI-GMVC"),
-        Method("angular CI-GMVC", methods.AngularCIGMVC, False),
-        Method("average graph", methods.SpectralAverage, True),
-        Method("concatenated", methods.SpectralConcat, True),
-        Method("single views", methods.SpectralView, True),
-    ]
-}
+#: The rows of the tables.
+METHODS = {method.title: method for method in REGISTRY}
 
 #: Table 2 of the paper, ACC in percent.
 PAPER_ACC = {
@@ -84,10 +54,9 @@ PAPER_NMI = {
 
 def paper_figure(table: Mapping[str, tuple[float, ...]], method: str, data: str) -> float | None:
     """The paper's figure in percent; None if it has none."""
-    name = METHODS[method].paper if method in METHODS else None
-    if name is None or data not in PAPER_DATA:
+    if method not in table or data not in PAPER_DATA:
         return None
-    return table[name][PAPER_DATA.index(data)]
+    return table[method][PAPER_DATA.index(data)]
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ def run_experiment(experiment: Experiment, n_seeds: int, data_home: str | None) 
             model = method.make(data.n_clusters, random_state=0, **parameters).fit(views)
         seconds = time.perf_counter() - started
         labels = [model.labels_]
-        if method.kmeans:
+        if method.uses_kmeans:
             rows = model.embedding_
             labels += [kmeans_labels(rows, data.n_clusters, seed) for seed in range(1, n_seeds)]
     except Exception as error:  # the other experiments still run
