@@ -23,7 +23,6 @@ from manyview.cli._inputs import add_data_home
 from manyview.cli._predict import add_predict_options, predict
 from manyview.cli._reproduce import add_reproduce_options, reproduce
 from manyview.cli._terminal import fail
-from manyview.runtime import NotEnoughMemoryError
 
 _EXTRA = ("rich", "jinja2", "matplotlib")
 
@@ -78,6 +77,8 @@ def _one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         file = f"{error.filename}: " if error.filename else ""
         return f"{file}{error.strerror.lower()}"
+    from manyview.runtime import NotEnoughMemoryError  # imports numpy, which --help need not
+
     if isinstance(error, NotEnoughMemoryError):
         return f"{error.why}, or --yes to fit anyway"
     if isinstance(error, MemoryError):
