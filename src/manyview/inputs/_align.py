@@ -113,7 +113,7 @@ def id_text(value: Any) -> str:
     return str(value)
 
 
-def few(items: Sequence[str], shown: int = _SHOWN) -> str:
+def first_few(items: Sequence[str], shown: int = _SHOWN) -> str:
     """The first few items, quoted, and dots where there are more."""
     dots = ", ..." if len(items) > shown else ""
     short = (item if len(item) <= _LENGTH else item[:_LENGTH] + "..." for item in items[:shown])
@@ -146,7 +146,8 @@ def _check_same_kind(tables: Sequence[Table]) -> bool:
     nameless = [table.name for table in tables if table.ids is None]
     if named and nameless:
         raise ValueError(
-            f"{few(named)} came with ids, {few(nameless)} without; expected ids in all or in none"
+            f"{first_few(named)} came with ids, {first_few(nameless)} without; "
+            "expected ids in all or in none"
         )
     return bool(named)
 
@@ -195,7 +196,7 @@ def _transposed_hint(tables: Sequence[Table]) -> str:
         return ""
     n = max(shared)
     turned = [t.name for t, (rows, _) in zip(tables, shapes, strict=True) if rows != n]
-    return f" ({few(turned)} with {n} columns might be transposed)"
+    return f" ({first_few(turned)} with {n} columns might be transposed)"
 
 
 def _numbered(n: int) -> tuple[str, ...]:
@@ -263,7 +264,7 @@ def _placed_sparse(matrix: csr_array, places: IntArray, n_samples: int) -> csr_a
 def _check_someone_knows(ids: tuple[str, ...], present: BoolArray) -> None:
     unknown = np.flatnonzero(~present.any(axis=1))
     if len(unknown):
-        listed = few([ids[i] for i in unknown])
+        listed = first_few([ids[i] for i in unknown])
         raise ValueError(
             f"{len(unknown)} sample(s) are absent from all views: {listed}; "
             "expected numbers in at least one"

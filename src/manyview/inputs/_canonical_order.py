@@ -62,7 +62,9 @@ def canonical_order(views: Views, *, between_samples: bool = False) -> Canonical
     return order_from_digests(digests, views.present)
 
 
-def order_from_digests(digests: Sequence[NDArray[np.uint64]], present: BoolArray | None) -> CanonicalOrder:
+def order_from_digests(
+    digests: Sequence[NDArray[np.uint64]], present: BoolArray | None
+) -> CanonicalOrder:
     """The layout of views whose rows are told by `row_digests`; absent rows are written over."""
     from manyview import _kernels
 

@@ -25,7 +25,9 @@ from manyview.inputs._views import (
 )
 
 
-def aligned_tables(data: Any, views: Sequence[str] | None = None, present: Any = None) -> AlignedTables:
+def aligned_tables(
+    data: Any, views: Sequence[str] | None = None, present: Any = None
+) -> AlignedTables:
     """Views over the same samples.
 
     Parameters

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from manyview.inputs.files import _csv_layout as _text_layout
+from manyview.inputs.files import _csv_format
 from tests.helpers.table_files import pd, read, write
 
 pa = pytest.importorskip("pyarrow")
@@ -18,7 +18,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that short files have many."""
-    monkeypatch.setattr(_text_layout, "_BLOCK", 64)
+    monkeypatch.setattr(_csv_format, "_BLOCK", 64)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_long_line_before_the_end_of_one_column(folder, small_blocks):
     with pytest.raises(ValueError, match=r"x.csv: a row is longer than 64 bytes"):
         read("x.csv")
     write("x.csv", "a\n1\n" + " " * 62 + "2\n\n")
-    assert _text_layout.text_layout(Path("x.csv")).blank_end == 1
+    assert _csv_format.text_format(Path("x.csv")).blank_end == 1
 
 
 def test_errors_do_not_repeat_long_names(folder):
@@ -238,3 +238,15 @@ def test_errors_do_not_repeat_long_names(folder):
     with pytest.raises(ValueError, match="no column 'id'") as caught:
         read("x.csv", id_column="id")
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("text", ["id,x\n1,5\n2,6\n", "x,id\n5,1.0\n6,2.0\n", "x,id\n5,1\n6, 2\n"])
+def test_whole_numbers_are_the_same_ids_however_written(folder, text):
+    write("x.csv", text)
+    assert read("x.csv", id_column="id").ids == ("1", "2")
+
+
+@pytest.mark.parametrize("ids", [("007", "010"), ("a,b", 'c"d'), ("1e5", "1E6"), ("NA", "nan")])
+def test_ids_of_text_stay_as_they_are_written(folder, ids):
+    pd.DataFrame({"id": ids, "x": [1, 2]}).to_csv("x.csv", index=False)
+    assert read("x.csv", id_column="id").ids == ids

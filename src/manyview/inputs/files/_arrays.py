@@ -20,8 +20,14 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from manyview.inputs import Table
-from manyview.inputs.files._limits import Options, check_fits, readable, stored_matrix
-from manyview.inputs.files._variables import Variable, check_keys, tables_of
+from manyview.inputs.files._limits import (
+    NAME_BYTES,
+    ReadOptions,
+    check_fits,
+    readable,
+    stored_matrix,
+)
+from manyview.inputs.files._variables import Variable, check_keys, checked_ids, tables_of
 
 _NPY_ERRORS = (
     ValueError,
@@ -47,7 +53,7 @@ _NPY = ".npy"
 _SPARSE_PARTS = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords", "offsets")
 
 
-def read_npy(path: Path, key: str | None, options: Options) -> list[Table]:
+def read_npy(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
     with path.open("rb") as stream:
         is_archive = stream.read(4) == b"PK\x03\x04"
     if is_archive:
@@ -62,7 +68,7 @@ def read_npy(path: Path, key: str | None, options: Options) -> list[Table]:
     return [Table("", matrix, None, None)]
 
 
-def read_npz(path: Path, key: str | None, options: Options) -> list[Table]:
+def read_npz(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
     with path.open("rb") as stream, readable(path, "NPZ", *_ZIP_ERRORS):
         if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
             archive = None
@@ -78,7 +84,13 @@ def read_npz(path: Path, key: str | None, options: Options) -> list[Table]:
         check_keys(path, asked, list(members))
         wanted = list(members) if key is None else [name for name in members if name in asked]
         arrays = _arrays(path, archive, members, wanted)
-    return tables_of(path, [Variable(name, name, arrays[name]) for name in wanted], key, options)
+    ids = None
+    if options.id_column is not None:
+        array = arrays.pop(options.id_column)
+        check_fits(path, array.size * NAME_BYTES, f"{array.size:,} ids")
+        ids = checked_ids(path, options.id_column, array.shape, array.ravel().tolist())
+    variables = [Variable(name, name, value) for name, value in arrays.items()]
+    return tables_of(path, variables, ids, key, options)
 
 
 def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -152,7 +164,7 @@ def _old_headers() -> Iterator[None]:
 
 
 def _sparse_table(
-    path: Path, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], options: Options
+    path: Path, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], options: ReadOptions
 ) -> Table:
     """What scipy.sparse.save_npz wrote."""
     parts = [name for name in _SPARSE_PARTS if name in members]

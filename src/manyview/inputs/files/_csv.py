@@ -1,234 +1,236 @@
-"""Delimited text, streamed into one array.
+"""Delimited text: pyarrow parses blocks of a few megabytes, which are copied into one array.
 
-Memory is bounded: blocks of a few megabytes are parsed and copied into one array of float64, so
-that the peak is about the array itself.
+So the memory needed is about that of the numbers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
+
+import numpy as np
 
 from manyview._typing import FloatArray
 from manyview.inputs import Table
 from manyview.inputs.files._columns import (
-    GrowingMatrix,
-    arrow,
-    check_some,
     checked_ids,
+    id_position,
+    import_pyarrow,
     log_dropped,
-    position,
     refuse_columns,
-    refuse_empty,
-    side_by_side,
+    refuse_no_columns,
+    refuse_no_rows,
 )
-from manyview.inputs.files._csv_cells import (
-    NO_VALUE,
-    NotNumbersError,
-    are_plain,
-    as_numbers,
-    first_text,
-)
-from manyview.inputs.files._csv_layout import TextLayout, text_layout
-from manyview.inputs.files._limits import Options, damaged, plain_ids
+from manyview.inputs.files._csv_format import FALSE, NO_VALUE, TRUE, TextFormat, text_format
+from manyview.inputs.files._limits import ReadOptions, check_fits, damaged, plain_ids
 
 _RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 _SHOWN = 40  # characters of a cell
+_SPACES = " \t\u00a0\u2007\u2009\u202f"  # also those of spreadsheets; no line breaks
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """How to read the columns that may be features; those in neither set are plain numbers."""
-
-    id_at: int | None
-    columns: tuple[int, ...]
-    text: dict[int, tuple[int, str]] = field(default_factory=dict)  # the first such row and value
-    words: frozenset[int] = frozenset()  # numbers, and words for true, false or no value
-
-    @property
-    def kept(self) -> list[int]:
-        return [j for j in self.columns if j not in self.text]
-
-
-def read_text(path: Path, key: str | None, options: Options) -> list[Table]:
-    layout = text_layout(path)
-    id_at = position(path, layout.columns, options.id_column)
-    if layout.has_index and id_at != 0 and not options.drop_non_numeric:
-        _refuse_index(layout)
-    plan = _Plan(id_at, _candidates(layout, id_at))
-    table = _attempt(layout, plan)
-    for n_blocks in (1, None):  # what is wrong is mostly wrong from the start
-        if table is None:
-            plan = _second_look(layout, plan, n_blocks, stop_at_text=not options.drop_non_numeric)
-            if plan.text and not options.drop_non_numeric:
-                _refuse_text(layout, plan)
-            table = _attempt(layout, plan)
-    if table is None:
-        raise ValueError(f"{path} has cells that cannot be read; expected numbers")
-    used = {*plan.kept, id_at}
-    log_dropped(path, [name for j, name in enumerate(layout.columns) if j not in used])
+def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
+    text = text_format(path)
+    id_at = id_position(path, text.columns, options.id_column)
+    if text.has_index and id_at != 0 and not options.drop_non_numeric:
+        # Data frames write row numbers and row names like this, and neither is a measurement.
+        raise ValueError(
+            f"{path}: the first column has no name, as if it named the rows; expected a name, or "
+            f"use it as ids with --id {text.columns[0]}, or leave it out with --drop-non-numeric"
+        )
+    first, end = int(text.has_index), len(text.columns)
+    if text.has_open_end and _is_empty(text, end - 1):
+        end -= 1  # every line ends in a delimiter
+    table, features = None, [j for j in range(first, end) if j != id_at]
+    while table is None:
+        table, features = _attempt(text, features, id_at, options.drop_non_numeric)
+    used = {*features, id_at}
+    log_dropped(path, [name for j, name in enumerate(text.columns) if j not in used])
     return [table]
 
 
-def _candidates(layout: TextLayout, id_at: int | None) -> tuple[int, ...]:
-    """Columns that may be features."""
-    first = 1 if layout.has_index else 0
-    end = len(layout.columns)
-    if layout.has_open_end and _is_empty(layout, end - 1):
-        end -= 1  # every line ends in a delimiter
-    return tuple(j for j in range(first, end) if j != id_at)
-
-
-def _is_empty(layout: TextLayout, column: int) -> bool:
-    try:
-        for _ in _batches(layout, {column: arrow(layout.path).null()}):
-            pass
-    except NotNumbersError:
-        return False
-    return True
-
-
-def _attempt(layout: TextLayout, plan: _Plan) -> Table | None:
-    """The table, or None if the plan takes for numbers what is none."""
-    try:
-        return _read_planned(layout, plan)
-    except NotNumbersError:
-        return None
-
-
-def _read_planned(layout: TextLayout, plan: _Plan) -> Table:
-    pa = arrow(layout.path)
-    check_some(layout.path, plan.kept)
-    rows: GrowingMatrix | None = None
+def _attempt(
+    text: TextFormat, features: list[int], id_at: int | None, drop_non_numeric: bool
+) -> tuple[Table | None, list[int]]:
+    """The table and its columns; no table where a block after the first has text in some."""
+    pa = import_pyarrow(text.path)
+    matrix: _GrowingMatrix | None = None
     ids: list[str] = []
-    for batch in _batches(layout, _types(pa, plan)):
-        if rows is None:
-            n_expected = _expected_rows(layout, batch.num_rows)
-            rows = GrowingMatrix(layout.path, len(plan.kept), n_expected)
-        if plan.id_at is not None:
-            ids += checked_ids(layout.path, batch.column(f"f{plan.id_at}").to_pylist(), len(ids))
-        rows.append(_numbers(pa, batch, plan))
-    matrix = None if rows is None else rows.finish(layout.blank_end)
-    if matrix is None or len(matrix) == 0:
-        refuse_empty(layout.path)
-    names = tuple(layout.columns[j] for j in plan.kept)
-    return Table("", matrix, None if plan.id_at is None else plain_ids(ids), names)
+    n_rows, is_valid = 0, True
+    wanted = features if id_at is None else [*features, id_at]
+    for batch in _batches(text, wanted):
+        cells = {j: batch.column(f"f{j}") for j in wanted}
+        block = _block(text, [cells[j] for j in features])
+        if block is None:
+            wrong = {j: cells[j] for j in features if _as_numbers(pa, cells[j]) is None}
+            if not drop_non_numeric:
+                _refuse_text(text, n_rows, wrong)
+            features = [j for j in features if j not in wrong]
+            block = _block(text, [cells[j] for j in features])
+            is_valid = is_valid and matrix is None
+        if is_valid:
+            if matrix is None:
+                n_expected = _expected_rows(text, batch.num_rows)
+                matrix = _GrowingMatrix(text.path, len(features), n_expected)
+            if id_at is not None:
+                ids += checked_ids(text.path, cells[id_at].to_pylist(), n_rows)
+            matrix.append(block)
+        n_rows += batch.num_rows
+    if not is_valid:
+        return None, features
+    if matrix is None or n_rows == text.blank_end:
+        refuse_no_rows(text.path)
+    names = tuple(text.columns[j] for j in features)
+    numbers = matrix.finish(n_rows - text.blank_end)
+    return Table("", numbers, None if id_at is None else plain_ids(ids), names), features
 
 
-def _types(pa: Any, plan: _Plan) -> dict[int, Any]:
-    types = {j: pa.string() if j in plan.words else pa.float64() for j in plan.kept}
-    return types if plan.id_at is None else {**types, plan.id_at: pa.string()}
+class _GrowingMatrix:
+    """A matrix that grows by blocks of rows."""
+
+    def __init__(self, path: Path, n_columns: int, n_expected: int) -> None:
+        self._path = path
+        self._n = 0
+        self._matrix: FloatArray = np.empty((0, n_columns))
+        self._grow(n_expected)
+
+    def append(self, block: FloatArray) -> None:
+        end = self._n + len(block)
+        if end > len(self._matrix):
+            self._grow(max(end, len(self._matrix) * 3 // 2))
+        self._matrix[self._n : end] = block
+        self._n = end
+
+    def finish(self, n_rows: int) -> FloatArray:
+        self._matrix.resize((n_rows, self._matrix.shape[1]), refcheck=False)
+        return self._matrix
+
+    def _grow(self, n_rows: int) -> None:
+        more, n_columns = n_rows - len(self._matrix), self._matrix.shape[1]
+        what = f"room for {more:,} more rows of {n_columns:,} numbers"
+        check_fits(self._path, 8 * more * n_columns, what)
+        # Memory is extended where it lies, or its pages are moved: there is no second copy.
+        # No view of it exists, hence no check for one.
+        self._matrix.resize((n_rows, n_columns), refcheck=False)
 
 
-def _numbers(pa: Any, batch: Any, plan: _Plan) -> FloatArray:
-    columns = {j: batch.column(f"f{j}") for j in plan.kept}
-    return side_by_side(
-        pa, [as_numbers(pa, one) if j in plan.words else one for j, one in columns.items()]
-    )
-
-
-def _expected_rows(layout: TextLayout, n_in_block: int) -> int:
+def _expected_rows(text: TextFormat, n_in_block: int) -> int:
     """Somewhat more rows than there should be, from those of the first block.
 
     Memory that is never written to costs nothing, growing does.
     """
-    if layout.zipped:
+    if text.zipped:
         return n_in_block
-    n_blocks = layout.path.stat().st_size / layout.block_size
+    n_blocks = text.path.stat().st_size / text.block_size
     return int(max(1.0, 1.1 * n_blocks) * n_in_block) + 1
 
 
-def _batches(layout: TextLayout, types: dict[int, Any]) -> Iterator[Any]:
-    """Blocks of the file as record batches with columns f0, f1, ... of the given types."""
-    pa = arrow(layout.path)
+def _batches(text: TextFormat, columns: Sequence[int]) -> Iterator[Any]:
+    """Blocks of the file as record batches: some columns as text, named f0, f1, ..."""
+    pa = import_pyarrow(text.path)
     read = pa.csv.ReadOptions(
         use_threads=False,  # with threads errors do not know their row
-        block_size=layout.block_size,
-        skip_rows=layout.blank_start,
-        skip_rows_after_names=int(layout.has_header),
-        column_names=[f"f{j}" for j in range(len(layout.columns))],
+        block_size=text.block_size,
+        skip_rows=text.blank_start,
+        skip_rows_after_names=int(text.has_header),
+        column_names=[f"f{j}" for j in range(len(text.columns))],
     )
     parse = pa.csv.ParseOptions(
-        delimiter=layout.delimiter,
+        delimiter=text.delimiter,
         newlines_in_values=True,
         # In a table of one column a blank line is an empty cell. Skipping it would shift all
         # samples that follow.
-        ignore_empty_lines=len(layout.columns) > 1,
+        ignore_empty_lines=len(text.columns) > 1,
     )
-    convert = pa.csv.ConvertOptions(
-        include_columns=[f"f{j}" for j in types],
-        column_types={f"f{j}": kind for j, kind in types.items()},
-        null_values=NO_VALUE,
-    )
+    types = {f"f{j}": pa.string() for j in columns}
+    convert = pa.csv.ConvertOptions(include_columns=list(types), column_types=types)
     try:
-        stream = pa.input_stream(str(layout.path), compression="gzip" if layout.zipped else None)
+        stream = pa.input_stream(str(text.path), compression="gzip" if text.zipped else None)
         with stream, pa.csv.open_csv(stream, read, parse, convert) as reader:
             yield from (batch for batch in reader if batch.num_rows)
     except MemoryError:
         raise
     except (pa.ArrowException, ValueError, OSError) as error:
-        _explain(layout, error)
+        _explain(text, error)
 
 
-def _explain(layout: TextLayout, error: Exception) -> NoReturn:
-    """What is wrong with a text file, from what pyarrow says of it."""
-    path, said = layout.path, str(error)
-    if ragged := _RAGGED.search(said):
+def _explain(text: TextFormat, error: Exception) -> NoReturn:
+    """Raise what is wrong with a text file, from what pyarrow says of it."""
+    path, message = text.path, str(error)
+    if ragged := _RAGGED.search(message):
         line, expected, came = map(int, ragged.groups())
-        row = line - layout.blank_start - int(layout.has_header)
+        row = line - text.blank_start - int(text.has_header)
         raise ValueError(
             f"{path}: row {row} has {came} fields; expected {expected} as in the first line"
         ) from error
-    if "invalid UTF8" in said:
+    if "invalid UTF8" in message:
         raise ValueError(f"{path} is not in UTF-8; expected UTF-8") from error
-    if "conversion error" in said:
-        raise NotNumbersError(said) from error
-    if "straddl" in said:
+    if "straddl" in message:
         raise ValueError(
-            f"{path}: a row is longer than {layout.block_size:,} bytes, perhaps by a quote that "
+            f"{path}: a row is longer than {text.block_size:,} bytes, perhaps by a quote that "
             "is never closed; expected shorter rows"
         ) from error
     damaged(path, "text", error)
 
 
-def _second_look(
-    layout: TextLayout, plan: _Plan, n_blocks: int | None, *, stop_at_text: bool
-) -> _Plan:
-    """Read cells as text, to tell columns of numbers from others by what is in them."""
-    pa = arrow(layout.path)
-    text: dict[int, tuple[int, str]] = {}
-    words: set[int] = set()
-    n_rows = 0
-    for i, batch in enumerate(_batches(layout, dict.fromkeys(plan.columns, pa.string()))):
-        if i == n_blocks or (text and stop_at_text):
-            break
-        for j in plan.columns:
-            cells = batch.column(f"f{j}")
-            if j in text or are_plain(pa, cells):
-                continue
-            bad = first_text(pa, cells)
-            if bad is None:
-                words.add(j)
-            else:
-                text[j] = n_rows + bad + 1, cells[bad].as_py()
-        n_rows += batch.num_rows
-    return _Plan(plan.id_at, plan.columns, text, frozenset(words))
+def _block(text: TextFormat, columns: Sequence[Any]) -> Any:
+    """Columns of text as a block of numbers; None where a cell is none."""
+    if not columns:
+        refuse_no_columns(text.path)
+    pa = import_pyarrow(text.path)
+    numbers = _as_numbers(pa, pa.concat_arrays(columns))
+    if numbers is None:
+        return None
+    return numbers.to_numpy(zero_copy_only=False).reshape(len(columns), -1).T
 
 
-def _refuse_index(layout: TextLayout) -> NoReturn:
-    """Data frames write row numbers and row names like this, and neither measures anything."""
-    raise ValueError(
-        f"{layout.path}: the first column has no name, as if it named the rows; expected a name, "
-        f"or use it as ids with --id {layout.columns[0]}, or leave it out with --drop-non-numeric"
-    )
+def _as_numbers(pa: Any, cells: Any) -> Any:
+    """Texts as numbers, null where there is no value; None where one is neither."""
+    try:
+        return pa.compute.cast(_replaced(pa, cells, NO_VALUE, None), pa.float64())
+    except pa.ArrowInvalid:  # to look for spaces and truths as well takes twice as long
+        cells = pa.compute.utf8_trim(cells, characters=_SPACES)
+    for words, value in ((NO_VALUE, None), (TRUE, "1"), (FALSE, "0")):
+        cells = _replaced(pa, cells, words, value)
+    try:
+        return pa.compute.cast(cells, pa.float64())
+    except pa.ArrowInvalid:
+        return None
 
 
-def _refuse_text(layout: TextLayout, plan: _Plan) -> NoReturn:
-    columns = sorted(plan.text, key=lambda j: (plan.text[j][0], j))
-    row, value = plan.text[columns[0]]
+def _replaced(pa: Any, cells: Any, words: Sequence[str], value: str | None) -> Any:
+    is_word = pa.compute.is_in(cells, value_set=pa.array(words))
+    return pa.compute.if_else(is_word, pa.scalar(value, pa.string()), cells)
+
+
+def _is_empty(text: TextFormat, column: int) -> bool:
+    pa = import_pyarrow(text.path)
+    words = pa.array(NO_VALUE)
+    cells = (batch.column(0) for batch in _batches(text, [column]))
+    return all(pa.compute.all(pa.compute.is_in(one, value_set=words)).as_py() for one in cells)
+
+
+def _refuse_text(text: TextFormat, n_before: int, wrong: Mapping[int, Any]) -> NoReturn:
+    """Name the columns that are not numbers, and the first cell that shows it."""
+    pa = import_pyarrow(text.path)
+    rows = {j: _first_text(pa, cells) for j, cells in wrong.items()}
+    columns = sorted(rows, key=lambda j: (rows[j], j))
+    row = rows[columns[0]]
+    value = wrong[columns[0]][row].as_py()
     shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
-    names = [layout.columns[j] for j in columns]
-    refuse_columns(layout.path, names, f"has {shown!r} in row {row}")
+    names = [text.columns[j] for j in columns]
+    refuse_columns(text.path, names, f"has {shown!r} in row {n_before + row + 1}")
+
+
+def _first_text(pa: Any, cells: Any) -> int:
+    """Index of the first cell that is no number: the end of the longest start that converts."""
+    low, high = 0, len(cells)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _as_numbers(pa, cells[low:middle]) is None:
+            high = middle
+        else:
+            low = middle
+    return low

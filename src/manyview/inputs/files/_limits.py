@@ -18,19 +18,27 @@ from manyview.runtime import available_memory
 
 #: Bytes that the name of a row or column takes, about.
 NAME_BYTES = 64
-#: Bytes at most that deflate makes of one.
-UNFOLDING = 1032
 _SMALL = 2**20  # bytes that nobody has to ask for
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadOptions:
     """What the user asked of all files."""
 
     id_column: str | None = None
     drop_non_numeric: bool = False
     transpose: bool = False
+
+
+def check_readable(path: Path) -> None:
+    try:
+        with path.open("rb") as stream:
+            empty = not stream.read(1)
+    except OSError as error:
+        raise OSError(f"{path}: cannot be read ({error.strerror})") from error
+    if empty:
+        raise ValueError(f"{path} is an empty file; expected a table")
 
 
 @contextmanager
@@ -40,7 +48,7 @@ def readable(path: Path, kind: str, *errors: type[Exception]) -> Iterator[None]:
         yield
     except MemoryError as error:
         # A damaged header may ask for any amount, so this can be either.
-        raise ValueError(f"{path}: {kind} file needs more memory than there is") from error
+        raise ValueError(f"{path}: {kind} file needs more memory than is available") from error
     except errors as error:
         damaged(path, kind, error)
 

@@ -5,121 +5,145 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from manyview._typing import FloatArray
 from manyview.inputs import Table
 from manyview.inputs.files._columns import (
-    arrow,
     check_distinct,
-    check_some,
     checked_ids,
+    id_position,
+    import_pyarrow,
     log_dropped,
-    position,
     refuse_columns,
-    refuse_empty,
-    side_by_side,
+    refuse_no_columns,
+    refuse_no_rows,
 )
 from manyview.inputs.files._limits import (
     NAME_BYTES,
-    Options,
+    ReadOptions,
     check_fits,
+    check_readable,
     damaged,
     plain_ids,
     readable,
 )
 
 _BLOCK = 2**22  # bytes of numbers at a time, about
-_ID_BYTES = 64  # of one id in memory, about
-_OPEN_COLUMNS = 256  # at a time
+_OPEN_COLUMNS = 256  # at a time: every one that is open holds buffers, however short it is
 
 
-def read_parquet(path: Path, key: str | None, options: Options) -> list[Table]:
-    pa = arrow(path)
-    with parquet_errors(pa, path), open_parquet(pa, path) as file:
-        columns = feature_columns(pa, path, file.schema_arrow, options)
-        ids = None if options.id_column is None else read_ids(path, file, options.id_column)
-        return [Table("", _read_matrix(pa, path, file, columns), ids, tuple(columns))]
-
-
-def open_parquet(pa: Any, path: Path) -> Any:
-    # Both settings keep whole row groups, often the whole file, out of memory.
-    return pa.parquet.ParquetFile(str(path), pre_buffer=False, buffer_size=2**16)
+def read_parquet(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
+    with open_parquet(path) as file:
+        columns = file.feature_columns(options)
+        ids = None if options.id_column is None else file.ids(options.id_column)
+        if sum(file.group_lengths) == 0:
+            refuse_no_rows(path)
+        return [Table("", file.numbers(columns), ids, tuple(columns))]
 
 
 @contextmanager
-def parquet_errors(pa: Any, path: Path) -> Iterator[None]:
-    """Our own messages name the path; what does not comes from pyarrow."""
+def open_parquet(path: Path) -> Iterator[ParquetFile]:
+    """An open file; errors while it is read are of one line that names the path."""
+    pa = import_pyarrow(path)
+    check_readable(path)
     try:
-        with readable(path, "Parquet", pa.ArrowException, OSError, NotImplementedError, KeyError):
-            yield
+        with (
+            readable(path, "Parquet", pa.ArrowException, OSError, NotImplementedError, KeyError),
+            # Both settings keep whole row groups, often the whole file, out of memory.
+            pa.parquet.ParquetFile(str(path), pre_buffer=False, buffer_size=2**16) as file,
+        ):
+            yield ParquetFile(path, pa, file)
     except (ValueError, TypeError) as error:
-        if str(path) in str(error):
+        if str(path) in str(error):  # our own messages name it; others come from pyarrow
             raise
         damaged(path, "Parquet", error)
 
 
-def feature_columns(pa: Any, path: Path, schema: Any, options: Options) -> list[str]:
-    """Columns that are features; others but that of ids are dropped or refused."""
-    names = list(schema.names)
-    check_distinct(path, names)
-    id_at = position(path, names, options.id_column)
-    odd = _odd_columns(pa, schema, id_at)
-    if odd and not options.drop_non_numeric:
-        _refuse_types(path, schema, odd)
-    log_dropped(path, [names[j] for j in odd])
-    left_out = {*odd, id_at}
-    kept = [j for j in range(len(names)) if j not in left_out]
-    check_some(path, kept)
-    return [names[j] for j in kept]
+@dataclass(frozen=True)
+class ParquetFile:
+    """What is read of a Parquet file: names of features, ids, and numbers."""
+
+    path: Path
+    _pa: Any
+    _file: Any
+
+    @property
+    def group_lengths(self) -> list[int]:
+        """Rows of each row group."""
+        about = self._file.metadata
+        return [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+
+    def feature_columns(self, options: ReadOptions) -> list[str]:
+        """Columns that are features; all others but the ids are left out or refused.
+
+        A stored index may be of numbers, but it counts or names the rows and is no measurement.
+        """
+        schema = self._file.schema_arrow
+        names = list(schema.names)
+        check_distinct(self.path, names)
+        id_position(self.path, names, options.id_column)
+        index = _index_columns(schema)
+        fields = [field for field in schema if field.name != options.id_column]
+        others = [f for f in fields if f.name in index or not _is_numeric(self._pa, f.type)]
+        left_out = [field.name for field in others]
+        if others and not options.drop_non_numeric:
+            is_index = left_out[0] in index
+            role = "the index of a data frame" if is_index else f"of type {others[0].type}"
+            refuse_columns(self.path, left_out, f"is {role}")
+        log_dropped(self.path, left_out)
+        kept = [field.name for field in fields if field.name not in set(left_out)]
+        return kept or refuse_no_columns(self.path)
+
+    def ids(self, column: str) -> tuple[str, ...]:
+        ids: list[str] = []
+        n_rows = _BLOCK // NAME_BYTES
+        for batch in self._file.iter_batches(n_rows, columns=[column], use_threads=False):
+            values = _decoded(batch.column(column))
+            check_fits(self.path, 2 * values.nbytes + NAME_BYTES * len(values), "ids")
+            ids += checked_ids(self.path, values.to_pylist(), len(ids))
+        return plain_ids(ids)
+
+    def numbers(self, columns: Sequence[str], groups: Sequence[int] | None = None) -> FloatArray:
+        """Columns of some row groups, or of all, as float64; NaN where there is no value."""
+        lengths = self.group_lengths
+        groups = list(range(len(lengths)) if groups is None else groups)
+        n_rows = sum(lengths[group] for group in groups)
+        what = f"{n_rows:,} rows of {len(columns):,} numbers, which it declares to have,"
+        check_fits(self.path, 8 * n_rows * len(columns), what)
+        matrix = np.empty((n_rows, len(columns)))
+        for first in range(0, len(columns), _OPEN_COLUMNS):
+            part = list(columns[first : first + _OPEN_COLUMNS])
+            size, start = _BLOCK // (8 * len(part)), 0
+            for batch in self._file.iter_batches(
+                size, row_groups=groups, columns=part, use_threads=False
+            ):
+                block = _block(self._pa, [batch.column(name) for name in part])
+                matrix[start : start + len(block), first : first + len(part)] = block
+                start += len(block)
+            if start != n_rows:
+                raise ValueError(f"{self.path} has {start} rows; expected {n_rows}, as it declares")
+        return matrix
 
 
-def read_ids(path: Path, file: Any, column: str) -> tuple[str, ...]:
-    ids: list[str] = []
-    for batch in file.iter_batches(_BLOCK // _ID_BYTES, columns=[column], use_threads=False):
-        values = _decoded(batch.column(column))
-        check_fits(path, 2 * values.nbytes + NAME_BYTES * len(values), "ids")
-        ids += checked_ids(path, values.to_pylist(), len(ids))
-    return plain_ids(ids)
+def _block(pa: Any, columns: Sequence[Any]) -> FloatArray:
+    # Integers beyond 2^53 are rounded.
+    floats = [pa.compute.cast(_decoded(one), pa.float64(), safe=False) for one in columns]
+    batch = pa.RecordBatch.from_arrays(floats, [str(j) for j in range(len(floats))])
+    block: FloatArray = batch.to_tensor(null_to_nan=True).to_numpy()
+    return block
 
 
-def _read_matrix(pa: Any, path: Path, file: Any, columns: Sequence[str]) -> FloatArray:
-    """All columns, some at a time: every one that is open holds buffers, however short it is."""
-    n_rows = file.metadata.num_rows
-    if n_rows == 0:
-        refuse_empty(path)
-    what = f"{n_rows:,} rows of {len(columns):,} numbers, which it declares to have,"
-    check_fits(path, 8 * n_rows * len(columns), what)
-    matrix = np.empty((n_rows, len(columns)))
-    for first in range(0, len(columns), _OPEN_COLUMNS):
-        part = columns[first : first + _OPEN_COLUMNS]
-        start = 0
-        for batch in file.iter_batches(_BLOCK // (8 * len(part)), columns=part, use_threads=False):
-            block = side_by_side(pa, [as_floats(pa, batch.column(name)) for name in part])
-            matrix[start : start + len(block), first : first + len(part)] = block
-            start += len(block)
-        if start != n_rows:
-            raise ValueError(f"{path} has {start} rows; expected {n_rows}, as it says itself")
-    return matrix
-
-
-def _odd_columns(pa: Any, schema: Any, id_at: int | None) -> list[int]:
-    """Columns that are not features: no numbers, or the index of a data frame.
-
-    A stored index may well be of numbers, but it counts or names the rows and measures nothing.
-    """
-    index = _index_columns(schema)
-    return [
-        j
-        for j, one in enumerate(schema)
-        if j != id_at and (one.name in index or not _is_numeric(pa, one.type))
-    ]
+def _decoded(column: Any) -> Any:
+    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
 def _index_columns(schema: Any) -> set[str]:
+    """Columns that pandas stored as the index of a data frame."""
     metadata = schema.metadata or {}
     try:
         stored = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
@@ -134,21 +158,3 @@ def _is_numeric(pa: Any, kind: Any) -> bool:
         kind = kind.value_type
     checks = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     return any(check(kind) for check in checks) or types.is_null(kind)
-
-
-def _refuse_types(path: Path, schema: Any, odd: Sequence[int]) -> NoReturn:
-    first = schema.field(odd[0])
-    is_index = first.name in _index_columns(schema)
-    role = "the index of a data frame" if is_index else f"of type {first.type}"
-    refuse_columns(path, [schema.field(j).name for j in odd], f"is {role}")
-
-
-def _decoded(column: Any) -> Any:
-    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
-
-
-def as_floats(pa: Any, column: Any) -> Any:
-    column = _decoded(column)
-    if column.type == pa.float64():
-        return column
-    return pa.compute.cast(column, pa.float64(), safe=False)  # integers beyond 2^53 are rounded

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from manyview.inputs import Table
-from manyview.inputs.files._limits import Options
+from manyview.inputs.files._limits import ReadOptions
 from manyview.inputs.files._spec import (
-    TURNABLE,
+    TRANSPOSABLE,
     NamedTable,
     extension_of,
-    parse,
+    parse_spec,
+    possible_names,
     read_spec,
-    with_names,
+    with_distinct_names,
 )
+
+_PARQUET = (".parquet", ".pq")
 
 
 def read_views(
@@ -23,7 +27,7 @@ def read_views(
     drop_non_numeric: bool = False,
     transpose: bool = False,
 ) -> list[Table]:
-    """Read the tables of all files, one or more a file.
+    """Read the tables of all files, one or more per file.
 
     Parameters
     ----------
@@ -40,21 +44,33 @@ def read_views(
     Returns
     -------
     list of Table
-        In the order of the specs, ready for :func:`manyview.inputs._align.align`.
+        In the order of the specs, ready for :func:`manyview.inputs.align`.
 
     Examples
     --------
     >>> from manyview.inputs.files import read_views
     >>> tables = read_views(["rna.csv", "protein=adt.parquet"], id_column="cell")  # doctest: +SKIP
     """
+    return read_tables(specs, ReadOptions(id_column, drop_non_numeric, transpose))
+
+
+def read_tables(
+    specs: Sequence[str],
+    options: ReadOptions,
+    parquet_table: Callable[[Path, ReadOptions], Table] | None = None,
+) -> list[Table]:
+    """As `read_views`. `parquet_table` reads Parquet files, and folders of them, if it is given."""
     if not specs:
         raise ValueError("got no files; expected at least one")
-    options = Options(id_column, drop_non_numeric, transpose)
-    parsed = [parse(spec) for spec in specs]
-    extensions = [extension_of(spec.path) for spec in parsed]
-    if transpose and not set(extensions) & set(TURNABLE):
-        raise ValueError(f"transpose was asked for; expected a file of {', '.join(TURNABLE)}")
+    parsed = [parse_spec(spec, folders=parquet_table is not None) for spec in specs]
+    extensions = [".parquet" if one.path.is_dir() else extension_of(one.path) for one in parsed]
+    if options.transpose and not set(extensions) & set(TRANSPOSABLE):
+        raise ValueError(f"transpose was asked for; expected a file of {', '.join(TRANSPOSABLE)}")
     named: list[NamedTable] = []
     for spec, extension in zip(parsed, extensions, strict=True):
-        named += read_spec(spec, extension, options)
-    return with_names(named)
+        if parquet_table is not None and extension in _PARQUET and spec.key is None:
+            table = parquet_table(spec.path, options)
+            named.append(NamedTable(table, possible_names(spec, "", single=True), spec.path))
+        else:
+            named += read_spec(spec, extension, options)
+    return with_distinct_names(named)

@@ -10,10 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
-from manyview.inputs import Table, few
-from manyview.inputs.files._limits import Options
+from manyview.inputs import Table, first_few
+from manyview.inputs.files._limits import ReadOptions, check_readable
 
-Reader: TypeAlias = Callable[[Path, str | None, Options], list[Table]]
+Reader: TypeAlias = Callable[[Path, str | None, ReadOptions], list[Table]]
 
 # The function of one of our modules that reads what ends like this. They are imported when needed:
 # nobody should wait for pyarrow to read an NPY file.
@@ -26,14 +26,14 @@ _READERS = {
     ".pq": ("_parquet", "read_parquet"),
     ".npy": ("_arrays", "read_npy"),
     ".npz": ("_arrays", "read_npz"),
-    ".mat": ("_mat", "read_mat"),
-    ".mtx": ("_matrix_market", "read_mtx"),
-    ".h5ad": ("_anndata", "read_h5ad"),
-    ".h5mu": ("_anndata", "read_h5mu"),
+    ".mat": ("_sandbox", "read_mat"),
+    ".mtx": ("_sandbox", "read_mtx"),
+    ".h5ad": ("_sandbox", "read_h5ad"),
+    ".h5mu": ("_sandbox", "read_h5mu"),
 }
 _ZIPPED = (".csv", ".tsv", ".tab", ".txt", ".mtx")
 _KEYED = (".npz", ".mat", ".h5ad", ".h5mu")
-TURNABLE = (".npy", ".npz", ".mat", ".mtx")
+TRANSPOSABLE = (".npy", ".npz", ".mat", ".mtx")
 
 EXTENSIONS = (*_READERS, *(f"{extension}.gz" for extension in _ZIPPED))
 
@@ -56,7 +56,7 @@ class NamedTable:
     path: Path
 
 
-def read_spec(spec: Spec, extension: str, options: Options) -> list[NamedTable]:
+def read_spec(spec: Spec, extension: str, options: ReadOptions) -> list[NamedTable]:
     if spec.key is not None and extension not in _KEYED:
         raise ValueError(
             f"{spec.path} holds one table, but key {spec.key!r} was asked for; expected no ':KEY'"
@@ -66,16 +66,17 @@ def read_spec(spec: Spec, extension: str, options: Options) -> list[NamedTable]:
     reader: Reader = getattr(import_module(f"manyview.inputs.files.{module}"), function)
     tables = reader(spec.path, spec.key, options)
     single = len(tables) == 1
-    return [NamedTable(table, names_of(spec, table.name, single), spec.path) for table in tables]
+    names = [possible_names(spec, table.name, single) for table in tables]
+    return [NamedTable(*one, spec.path) for one in zip(tables, names, strict=True)]
 
 
-def parse(spec: str) -> Spec:
-    """The first way to read the argument under which there is such a file."""
+def parse_spec(spec: str, *, folders: bool = False) -> Spec:
+    """The first way to read the argument under which there is such a file, or folder if allowed."""
     if not spec:
         raise ValueError("got an empty path; expected PATH, NAME=PATH or PATH:KEY")
-    ways = ways_of(spec)
+    ways = _interpretations(spec)
     for way in ways:
-        if way.path.is_file():
+        if way.path.is_file() or (folders and way.key is None and way.path.is_dir()):
             if way.name == "":
                 raise ValueError(f"{spec!r} has an empty view name; expected NAME=PATH")
             return way
@@ -84,11 +85,11 @@ def parse(spec: str) -> Spec:
             raise IsADirectoryError(f"{way.path} is a folder; expected a file")
         if way.path.exists():
             raise ValueError(f"{way.path} is no regular file; expected a file")
-    likely = next((way for way in reversed(ways) if _known(way.path)), ways[-1])
+    likely = next((way for way in reversed(ways) if _is_known(way.path)), ways[-1])
     raise FileNotFoundError(f"{likely.path}: no such file")
 
 
-def ways_of(spec: str) -> list[Spec]:
+def _interpretations(spec: str) -> list[Spec]:
     """What the argument may mean; what is all path comes first, so that odd names work."""
     ways = [Spec(None, Path(spec), None), *_keyed(None, spec)]
     name, equals, rest = spec.partition("=")
@@ -111,7 +112,7 @@ def _split_name(path: Path) -> tuple[str, str]:
     return stem, extension.lower()
 
 
-def _known(path: Path) -> bool:
+def _is_known(path: Path) -> bool:
     return _split_name(path)[1] in _READERS
 
 
@@ -123,17 +124,7 @@ def extension_of(path: Path) -> str:
     return extension
 
 
-def check_readable(path: Path) -> None:
-    try:
-        with path.open("rb") as stream:
-            empty = not stream.read(1)
-    except OSError as error:
-        raise OSError(f"{path}: cannot be read ({error.strerror})") from error
-    if empty:
-        raise ValueError(f"{path} is an empty file; expected a table")
-
-
-def names_of(spec: Spec, key: str, single: bool) -> tuple[str, ...]:
+def possible_names(spec: Spec, key: str, single: bool) -> tuple[str, ...]:
     """What a table may be called. What the user chose has no alternative."""
     stem = _split_name(spec.path)[0]
     folder = spec.path.resolve().parent.name
@@ -144,7 +135,7 @@ def names_of(spec: Spec, key: str, single: bool) -> tuple[str, ...]:
     return (key, f"{stem}.{key}", f"{folder}.{stem}.{key}")
 
 
-def with_names(named: Sequence[NamedTable]) -> list[Table]:
+def with_distinct_names(named: Sequence[NamedTable]) -> list[Table]:
     """Name every table as shortly as tells it apart from the others."""
     longest = max(len(item.names) for item in named)
     levels = [0] * len(named)
@@ -159,5 +150,6 @@ def with_names(named: Sequence[NamedTable]) -> list[Table]:
     clash = next(name for name in names if counts[name] > 1)
     paths = [str(item.path) for item, name in zip(named, names, strict=True) if name == clash]
     raise ValueError(
-        f"{few(paths)} would all be view {clash!r}; expected distinct names, given as NAME=PATH"
+        f"{first_few(paths)} would all be view {clash!r}; "
+        "expected distinct names, given as NAME=PATH"
     )

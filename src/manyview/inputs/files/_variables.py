@@ -7,29 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 
-from manyview._typing import Matrix
-from manyview.inputs import Table, few, id_text
-from manyview.inputs.files._limits import NAME_BYTES, Options, check_fits, plain_ids, stored_matrix
+from manyview.inputs import Table, first_few, id_text
+from manyview.inputs.files._limits import ReadOptions, plain_ids, stored_matrix
 
 
 @dataclass(frozen=True)
 class Unread:
-    """What stands for an array that can't be a matrix, whatever is in it."""
+    """Stands for an array that can't be a matrix, whatever is in it."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
+    kind: str
 
 
 @dataclass(frozen=True)
 class Variable:
-    """One array of a file: a variable's own, or one cell of it."""
+    """One array of a file: a variable, or one cell of it."""
 
     variable: str
     name: str
@@ -37,103 +31,90 @@ class Variable:
 
     @property
     def is_matrix(self) -> bool:
-        numeric = hasattr(self.value, "dtype") and self.value.dtype.kind in "buif"
+        numeric = not isinstance(self.value, Unread) and self.value.dtype.kind in "buif"
         return numeric and self.value.ndim == 2 and min(self.value.shape) > 1
+
+    @property
+    def kind(self) -> str:
+        value = self.value
+        if isinstance(value, Unread):
+            return value.kind
+        return "sparse" if issparse(value) else str(value.dtype)
 
 
 def tables_of(
-    path: Path, arrays: Sequence[Variable], key: str | None, options: Options
+    path: Path,
+    variables: Sequence[Variable],
+    ids: tuple[str, ...] | None,
+    key: str | None,
+    options: ReadOptions,
 ) -> list[Table]:
     """The chosen arrays, or all of them if all look like tables."""
-    ids = None
-    if options.id_column is not None:
-        ids = _ids(path, arrays, options.id_column)
-        arrays = [array for array in arrays if array.variable != options.id_column]
-    if key is not None:
-        check_keys(path, [key], [name for a in arrays for name in (a.variable, a.name)])
-        arrays = [array for array in arrays if key in (array.variable, array.name)]
+    if key is None:
+        _refuse_others(path, variables)
     else:
-        _refuse_vectors(path, arrays)
-    return [_table(path, array, ids, options) for array in arrays]
+        check_keys(path, [key], [name for one in variables for name in (one.variable, one.name)])
+        variables = [one for one in variables if key in (one.variable, one.name)]
+    return [_table(path, variable, ids, options) for variable in variables]
 
 
-def _table(path: Path, array: Variable, ids: tuple[str, ...] | None, options: Options) -> Table:
-    label = f"{path}: array {array.name!r}"
-    value = array.value
-    if not hasattr(value, "dtype"):
-        raise ValueError(f"{label} is a {type(value).__name__}; expected numbers")
-    if value.ndim == 1:
-        matrix: Matrix = stored_matrix(value[:, None], label)
-    else:
-        matrix = stored_matrix(value, label, transpose=options.transpose)
+def _table(
+    path: Path, variable: Variable, ids: tuple[str, ...] | None, options: ReadOptions
+) -> Table:
+    label, value = f"{path}: array {variable.name!r}", variable.value
+    if isinstance(value, Unread):
+        raise ValueError(
+            f"{label} holds values of type {value.kind} and has shape {value.shape}; "
+            "expected a matrix of real numbers"
+        )
+    is_vector = value.ndim == 1
+    value = value[:, None] if is_vector else value
+    matrix = stored_matrix(value, label, transpose=options.transpose and not is_vector)
     if ids is not None and len(ids) != matrix.shape[0]:
         raise ValueError(
             f"{label} has {matrix.shape[0]} rows, but '{options.id_column}' has {len(ids)} ids; "
             "expected the same number"
         )
-    return Table(array.name, matrix, ids, None)
+    return Table(variable.name, matrix, ids, None)
 
 
 def check_keys(path: Path, keys: Sequence[str], known: Sequence[str]) -> None:
     for key in keys:
         if key not in known:
-            there = few(list(dict.fromkeys(known))) or "none"
+            there = first_few(list(dict.fromkeys(known))) or "none"
             raise ValueError(f"{path} has no array {key!r}; expected one of {there}")
 
 
-def _refuse_vectors(path: Path, arrays: Sequence[Variable]) -> None:
+def _refuse_others(path: Path, variables: Sequence[Variable]) -> None:
     """Whatever is no matrix is more often labels or notes than a view: let the user choose."""
-    if not arrays:
+    if not variables:
         raise ValueError(f"{path} has no arrays; expected at least one")
-    odd = list(dict.fromkeys(array.variable for array in arrays if not array.is_matrix))
-    if not odd:
+    others = [one for one in variables if not one.is_matrix]
+    if not others:
         return
-    first = next(array for array in arrays if not array.is_matrix)
-    good = list(dict.fromkeys(array.variable for array in arrays if array.variable not in odd))
+    first, odd = others[0], list(dict.fromkeys(one.variable for one in others))
+    good = list(dict.fromkeys(one.variable for one in variables if one.variable not in odd))
     example = " ".join(f"{path}:{name}" for name in (good or odd)[:3])
-    if hasattr(first.value, "dtype") and first.value.dtype.kind == "c":
+    looks = f"{first.kind} of shape {tuple(first.value.shape)}"
+    if first.kind.startswith("complex"):
         choice = f", or choose arrays with PATH:KEY, such as {example}" if good else ""
         raise ValueError(
-            f"{path}: array {first.name!r} is complex ({_looks(first.value)}); "
-            f"expected real numbers{choice}"
+            f"{path}: array {first.name!r} is complex ({looks}); expected real numbers{choice}"
         )
     raise ValueError(
-        f"{path}: {few(odd)} cannot be told from labels or notes ({_looks(first.value)}); "
+        f"{path}: {first_few(odd)} cannot be told from labels or notes ({looks}); "
         f"expected matrices, or choose arrays with PATH:KEY, such as {example}"
     )
 
 
-def _looks(value: Any) -> str:
-    if not hasattr(value, "dtype"):
-        return f"a {type(value).__name__}"
-    kind = "sparse" if issparse(value) else str(value.dtype)
-    return f"{kind} of shape {tuple(value.shape)}"
-
-
-def _ids(path: Path, arrays: Sequence[Variable], name: str) -> tuple[str, ...]:
-    check_keys(path, [name], [array.variable for array in arrays])
-    parts = [array.value for array in arrays if array.variable == name]
-    shape = parts[0].shape
-    if len(parts) == 1 and not isinstance(parts[0], Unread):
-        if issparse(parts[0]) or sum(length > 1 for length in shape) > 1:
-            raise ValueError(
-                f"{path}: ids {name!r} have shape {tuple(shape)}; expected one dimension"
-            )
-        check_fits(path, parts[0].size * NAME_BYTES, f"{parts[0].size:,} ids")
-        parts = parts[0].ravel()
-    if any(isinstance(part, Unread) for part in parts):
-        raise ValueError(f"{path}: ids {name!r} cannot be read; expected numbers or text")
-    values = [_text_of(part) for part in parts]  # or a cell array of numbers, taken apart
-    for row, value in enumerate(values, start=1):
-        if value in ("", "nan"):
-            raise ValueError(f"{path}: '{name}' has no id in row {row}; expected one a row")
-    return plain_ids(values)
-
-
-def _text_of(item: Any) -> str:
-    """The text of one id; MATLAB wraps each text of a cell array in an array."""
-    if isinstance(item, np.ndarray):
-        item = item.ravel()[0] if item.size == 1 else ""
-    if isinstance(item, np.generic):
-        item = item.item()
-    return id_text(item).strip()
+def checked_ids(
+    path: Path, name: str, shape: tuple[int, ...], values: Sequence[Any]
+) -> tuple[str, ...]:
+    """The values of an array of that name and shape as ids."""
+    if sum(length > 1 for length in shape) > 1:
+        raise ValueError(f"{path}: ids {name!r} have shape {shape}; expected one dimension")
+    ids = [id_text(value).strip() for value in values]
+    for row, sample in enumerate(ids, start=1):
+        if sample in ("", "nan"):
+            raise ValueError(f"{path}: {name!r} has no id in row {row}; expected one per row")
+    return plain_ids(ids)
