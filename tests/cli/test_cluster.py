@@ -1,44 +1,15 @@
 """`manyview cluster` and `manyview predict`, from files to files."""
 
-import csv
 import json
 import os
-import stat
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from manyview import cli, cluster, datasets, load_model
+from manyview import cli, cluster
 from manyview.metrics import clustering_accuracy
-from manyview.runtime._atomic_write import write_files
-from tests.cli.test_cli import run
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    return datasets.make_blob_views(90, 3, separation=8.0, random_state=0)
-
-
-@pytest.fixture
-def files(blobs, tmp_path, monkeypatch):
-    """Three tables, in different orders, each lacking some samples, two formats."""
-    rng = np.random.default_rng(0)
-    monkeypatch.chdir(tmp_path)
-    for name, view in blobs.views.items():
-        kept = rng.permutation(90)[:80]
-        frame = pd.DataFrame(view[kept]).add_prefix("f")
-        frame.insert(2, "name", [f"s{i}" for i in kept])
-        if name == "view1":
-            frame.to_parquet("view1.parquet", index=False)
-        else:
-            frame.to_csv(f"{name}.csv", index=False)
-    return ["view0.csv", "view1.parquet", "third=view2.csv"]
-
-
-def labels_in(path):
-    with open(path, newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+from tests.helpers.command import labels_in, run
 
 
 def test_from_files_to_labels(files, blobs, tmp_path, capsys):
@@ -101,24 +72,6 @@ def test_other_methods(method, blobs, tmp_path, monkeypatch):
     assert ("disagreement_view0" in columns) == (method == "cigmvc")
 
 
-def test_predict(files, blobs, tmp_path, capsys):
-    words = ["--id", "name"]
-    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
-    known = {row["id"]: row["cluster"] for row in labels_in("out/labels.csv")}
-    capsys.readouterr()
-    # The model knows views by name, and columns by name in any order; others are not looked at.
-    frame = pd.read_csv("view2.csv")
-    frame.insert(0, "extra", 1.0)
-    frame[frame.columns[::-1]].to_csv("new.csv", index=False)
-    assert cli.main(["predict", "out/model.zip", "third=new.csv", *words]) == 0
-    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert list(rows[0]) == ["id", "cluster", "confidence"]
-    assert np.mean([row["cluster"] == known[row["id"]] for row in rows]) > 0.95
-    assert cli.main(["predict", "out/model.zip", *files, *words, "--output", "new/labels.csv"]) == 0
-    assert np.mean([r["cluster"] == known[r["id"]] for r in labels_in("new/labels.csv")]) > 0.99
-    assert load_model("out/model.zip").names == ("view0", "view1", "third")
-
-
 ERRORS = {
     "no such file": (["nowhere.csv"], "nowhere.csv: no such file"),
     "text column": (["view0.csv"], "'name'"),
@@ -134,7 +87,10 @@ ERRORS = {
         ["view0.csv", "view2.csv", "--id", "name", "--method", "mgl", "--clusters", "3"],
         "expected complete views for MGL",
     ),
-    "no model": (["predict", "view0.csv", "view0.csv", "--id", "name"], "no whole manyview model"),
+    "no model": (
+        ["predict", "view0.csv", "view0.csv", "--id", "name"],
+        "not a complete manyview model",
+    ),
 }  # fmt: skip
 
 
@@ -171,37 +127,6 @@ def test_where_outputs_go(files, tmp_path, capsys):
     for place, named in (("dangling", "dangling"), ("view0.csv/sub", "view0.csv")):
         assert cli.main([*words, place]) == 2
         assert f"{named} is no folder; expected a folder" in capsys.readouterr().err
-
-
-def test_new_tables_in_which_a_view_is_empty(files, capsys):
-    words = ["--id", "name"]
-    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
-    frame = pd.read_csv("view0.csv")
-    frame.loc[:, frame.columns != "name"] = np.nan
-    frame.to_csv("hollow.csv", index=False)
-    capsys.readouterr()
-    new = ["view0=hollow.csv", "third=view2.csv"]
-    assert cli.main(["predict", "out/model.zip", "third=view2.csv", *words]) == 0
-    expected = {row["id"]: row for row in csv.DictReader(capsys.readouterr().out.splitlines())}
-    shared = frame["name"].isin(list(expected))
-    frame[shared].to_csv("hollow.csv", index=False)
-    assert cli.main(["predict", "out/model.zip", *new, *words]) == 0
-    shown = capsys.readouterr()
-    assert shown.err == ""
-    rows = list(csv.DictReader(shown.out.splitlines()))
-    assert {row["id"]: row for row in rows} == expected
-
-
-def test_columns_without_names_are_told(files, capsys):
-    words = ["--id", "name"]
-    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
-    frame = pd.read_csv("view0.csv").set_index("name")
-    frame.columns = range(frame.shape[1])
-    frame.to_csv("numbered.csv")
-    capsys.readouterr()
-    assert cli.main(["predict", "out/model.zip", "view0=numbered.csv", *words]) == 0
-    told = "manyview: warning: columns of view 'view0' have no names; they are taken in the order"
-    assert capsys.readouterr().err.startswith(told)
 
 
 def test_nothing_is_written_over(files, tmp_path, capsys):
@@ -253,33 +178,3 @@ def test_odd_names(blobs, tmp_path):
     assert "&lt;script&gt;alert" in page
     head = (tmp_path / "o" / "labels.csv").read_text(encoding="utf-8").splitlines()[0]
     assert head == f"id,cluster,confidence,disagreement_{odd}"
-
-
-def test_all_files_or_none(tmp_path, monkeypatch):
-    folder = tmp_path / "new"
-    write_files(folder, {"a": b"1", "b": b"2"})
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
-    assert stat.S_IMODE((folder / "a").stat().st_mode) & 0o044
-    write_files(folder, {"a": b"3"})
-    assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == {"a": b"3", "b": b"2"}
-
-    class FullDiskError(OSError):
-        pass
-
-    real = os.fsync
-    calls = []
-
-    def full(handle):
-        calls.append(handle)
-        if len(calls) == 2:
-            raise FullDiskError("no space left")
-        real(handle)
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(FullDiskError):
-        write_files(folder, {"a": b"4", "b": b"5"})
-    calls.clear()
-    with pytest.raises(FullDiskError):
-        write_files(tmp_path / "other", {"a": b"4", "b": b"5"})
-    assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == {"a": b"3", "b": b"2"}
-    assert [entry.name for entry in tmp_path.iterdir()] == ["new"]

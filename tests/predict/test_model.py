@@ -12,7 +12,7 @@ from manyview.graphs import own_cluster_share
 from manyview.graphs._knn import nearest_reference
 from manyview.inputs._scaling import DenseRows, normalize_rows
 from manyview.metrics import clustering_accuracy
-from manyview.predict._voting import vote_shares, vote_weights
+from manyview.predict._voting import vote_shares, votes_by_distance
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_nobody_votes():
 
 
 def test_closeness_is_the_views_graph_and_never_empty():
-    found = vote_weights(np.array([[0.0, 1.0, 4.0], [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]))
+    found = votes_by_distance(np.array([[0.0, 1.0, 4.0], [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]))
     np.testing.assert_allclose(found, [[4 / 7, 3 / 7], [0.5, 0.5], [0.5, 0.5]])
 
 

@@ -93,7 +93,7 @@ def test_every_truncation_is_refused(saved, tmp_path):
     cut = tmp_path / "cut.zip"
     for length in [0, 1, 3, *range(4, len(content), max(1, len(content) // 60)), len(content) - 1]:
         cut.write_bytes(content[:length])
-        with pytest.raises(ValueError, match=r"cut\.zip is no whole manyview model file: "):
+        with pytest.raises(ValueError, match=r"cut\.zip is not a complete manyview model file: "):
             load_model(cut)
 
 
@@ -231,7 +231,7 @@ def test_members_before_the_start_of_the_file(saved, tmp_path):
     content = saved[0].read_bytes()
     cut = tmp_path / "cut.zip"
     cut.write_bytes(content[:3000] + content[4000:])
-    with pytest.raises(ValueError, match=r"cut\.zip is no whole manyview model file: "):
+    with pytest.raises(ValueError, match=r"cut\.zip is not a complete manyview model file: "):
         load_model(cut)
 
 
@@ -254,10 +254,10 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         load_model(tmp_path / "nowhere.zip")
     (tmp_path / "text.zip").write_text("hello")
-    with pytest.raises(ValueError, match="no whole manyview model file"):
+    with pytest.raises(ValueError, match="not a complete manyview model file"):
         load_model(tmp_path / "text.zip")
     np.savez(tmp_path / "arrays.zip", a=np.zeros(3))
-    with pytest.raises(ValueError, match="no whole manyview model file"):
+    with pytest.raises(ValueError, match="not a complete manyview model file"):
         load_model(tmp_path / "arrays.zip.npz")
 
 

@@ -17,7 +17,6 @@ from manyview._typing import FloatArray
 from manyview.inputs import Table
 from manyview.inputs.files import ReadOptions, open_parquet
 
-
 _EXTENSIONS = (".parquet", ".pq")
 # Bytes of numbers per task, at least: smaller row groups are read together.
 _CHUNK = 2**25

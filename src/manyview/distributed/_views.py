@@ -1,4 +1,4 @@
-"""Views that are spread: Dask arrays, Dask data frames, Parquet files, or arrays from here."""
+"""Distributed views: from Dask arrays and data frames, Parquet files, or local tables."""
 
 from __future__ import annotations
 
@@ -39,14 +39,13 @@ class DistributedViews:
 
     Attributes
     ----------
-    names : of the views
-    widths : their numbers of features
-    bounds : where the blocks begin, in the order of the samples
-    blocks : a future of the matrix for every view and block
-    present : (n_samples, V); None where all have all
-    digests : one number a row and view, for `order_from_digests`
-    largest : the largest number of every view, whatever its sign
-    stored : how many numbers are stored of each view, None where it is dense
+    names, widths : names and numbers of features of the views
+    bounds : where blocks begin, in the order of the samples
+    blocks : one future of a matrix per view and block
+    present : (n_samples, V); None if all views have all samples
+    digests : one hash per view and row, for `order_from_digests`
+    largest : the largest absolute value of every view
+    stored : number of stored entries of every view, None if it is dense
     """
 
     names: tuple[str, ...]
@@ -77,8 +76,8 @@ class DistributedViews:
 
 
 @dataclass(frozen=True)
-class _About:
-    """What is told of a block of a view."""
+class _Check:
+    """What a worker reports of a block of a view."""
 
     non_finite: NonFinite
     digests: NDArray[np.uint64]
@@ -87,18 +86,18 @@ class _About:
 
 
 def is_distributed(table: Any) -> bool:
-    """Whether it is a Dask collection, or a path."""
+    """Whether a table is a Dask collection or a path."""
     return isinstance(table, str | Path) or hasattr(table, "__dask_graph__")
 
 
 def read_distributed(X: Any, present: Any, session: DaskSession) -> DistributedViews:
-    """Views in row blocks of the same samples, one a worker, checked as those of one machine."""
+    """Views in row blocks of the same samples, one per worker, checked as on one machine."""
     tables = _named(X)
-    names: dict[str, list[Future]] = {}
-    chunks = {name: _chunks(table, name, session, names) for name, table in tables.items()}
+    row_names: dict[str, list[Future]] = {}
+    chunks = {name: _chunks(table, name, session, row_names) for name, table in tables.items()}
     shapes = {name: _shapes(own, session) for name, own in chunks.items()}
     n = _same_rows(shapes)
-    _check_same_index(tables, names, session)
+    _check_same_index(tables, row_names, session)
     widths = tuple(_same_width(name, found) for name, found in shapes.items())
     bounds = even_bounds(n, min(len(session.workers), n))
     blocks = [
@@ -110,19 +109,17 @@ def read_distributed(X: Any, present: Any, session: DaskSession) -> DistributedV
         has = as_mask(present, has.shape).copy()
     digests, largest, stored = [], [], []
     for v, name in enumerate(tables):
-        own: list[Any] = [None] * (len(bounds) - 1)
-        if present is not None:
-            own = row_blocks(has[:, v], bounds)
-        found = session.gather(session.map_blocks("check", _about, blocks[v], own))
-        for start, about in zip(bounds[:-1].tolist(), found, strict=True):
-            check_finite(about.non_finite, name, start)
-        has[:, v] &= ~np.concatenate([about.non_finite.empty_rows for about in found])
+        own = None if present is None else row_blocks(has[:, v], bounds)
+        checks = session.gather(session.map_blocks("check", _check, blocks[v], own))
+        for start, check in zip(bounds[:-1].tolist(), checks, strict=True):
+            check_finite(check.non_finite, name, start)
+        has[:, v] &= ~np.concatenate([check.non_finite.empty_rows for check in checks])
         if not has[:, v].all():
             own = row_blocks(has[:, v], bounds)
             blocks[v] = session.map_blocks("check", zero_missing_rows, blocks[v], own)
-        digests.append(np.concatenate([about.digests for about in found]))
-        largest.append(max(about.largest for about in found))
-        counts = [about.stored for about in found]
+        digests.append(np.concatenate([check.digests for check in checks]))
+        largest.append(max(check.largest for check in checks))
+        counts = [check.stored for check in checks]
         stored.append(None if counts[0] is None else sum(filter(None, counts)))
     check_in_some_view(has)
     return DistributedViews(
@@ -140,8 +137,8 @@ def _named(X: Any) -> dict[str, Any]:
 def _chunks(
     table: Any, name: str, session: DaskSession, row_names: dict[str, list[Future]]
 ) -> list[Future]:
-    """The rows of a table as matrices, in pieces as they come; what Dask's frames call theirs is
-    put among the names."""
+    """The rows of a table as matrices, in chunks as given; hashes of a Dask frame's row names are
+    added to `row_names`."""
     if isinstance(table, str | Path):
         table = parquet_table(Path(table)).matrix
     if not is_distributed(table):
@@ -159,51 +156,45 @@ def _chunks(
     if hasattr(table, "rechunk") and table.numblocks[1] > 1:
         table = table.rechunk({1: -1})
     delayed = np.ravel(np.asarray(table.to_delayed(), dtype=object)).tolist()
-    pieces = [session.track(piece) for piece in session.client.compute(delayed)]
+    chunks = [session.track(chunk) for chunk in session.client.compute(delayed)]
     if hasattr(table, "index"):
-        row_names[name] = [session.submit("read", _row_names, piece) for piece in pieces]
-    return [session.submit("read", _matrix, piece, name) for piece in pieces]
+        row_names[name] = [session.submit("read", _row_names, chunk) for chunk in chunks]
+    return [session.submit("read", _matrix, chunk, name) for chunk in chunks]
 
 
-@dataclass(frozen=True)
-class _Refused:
-    """What is wrong with a piece. Raised here, not on the worker, whose log would be full of it."""
-
-    why: str
-
-
-def _matrix(piece: Any, name: str) -> Matrix | _Refused:
-    if piece.shape[0] == 0:  # partitions may be empty, views not
-        return np.empty(piece.shape)
+def _matrix(chunk: Any, name: str) -> Matrix | str:
+    """A chunk as a matrix, or what is wrong with it: raised here, it would fill workers' logs."""
+    if chunk.shape[0] == 0:  # partitions may be empty, views not
+        return np.empty(chunk.shape)
     try:
-        return as_matrix(piece, name)
+        return as_matrix(chunk, name)
     except ValueError as error:
-        return _Refused(str(error))
+        return str(error)
 
 
 def _shapes(chunks: Sequence[Future], session: DaskSession) -> list[tuple[int, int]]:
     found = session.gather([session.submit("read", _shape, chunk) for chunk in chunks])
-    for one in found:
-        if isinstance(one, _Refused):
-            raise ValueError(one.why)
+    for shape in found:
+        if isinstance(shape, str):
+            raise ValueError(shape)
     return found
 
 
-def _shape(matrix: Matrix | _Refused) -> tuple[int, int] | _Refused:
-    return matrix if isinstance(matrix, _Refused) else (matrix.shape[0], matrix.shape[1])
+def _shape(matrix: Matrix | str) -> tuple[int, int] | str:
+    return matrix if isinstance(matrix, str) else (matrix.shape[0], matrix.shape[1])
 
 
 def _check_same_index(
-    tables: Mapping[str, Any], names: Mapping[str, list[Future]], session: DaskSession
+    tables: Mapping[str, Any], row_names: Mapping[str, list[Future]], session: DaskSession
 ) -> None:
-    """Refuse data frames that call the same rows differently, where some are Dask's."""
+    """Refuse data frames with different row names if some are Dask's."""
     known: dict[str, NDArray[np.uint64]] = {}
     for name, table in tables.items():
-        if name in names:
-            found = session.gather(names[name])
-            if not all(counted for counted, _ in found):
+        if name in row_names:
+            found = session.gather(row_names[name])
+            if not all(is_default for is_default, _ in found):
                 known[name] = np.concatenate([own for _, own in found])
-        elif names and is_frame(table):
+        elif row_names and is_frame(table):
             known[name] = _row_names(table)[1]
     for name, own in known.items():
         first = next(iter(known))
@@ -215,13 +206,12 @@ def _check_same_index(
 
 
 def _row_names(frame: Any) -> tuple[bool, NDArray[np.uint64]]:
-    """Whether rows are only counted from 0 on, as partitions do that know no better, and a number
-    for the name of each."""
+    """Whether the index is the default one, as in partitions without names, and its hashes."""
     import pandas as pd
 
     index = frame.index
-    counted = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
-    return counted, pd.util.hash_pandas_object(index).to_numpy(dtype=np.uint64)
+    is_default = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+    return is_default, pd.util.hash_pandas_object(index).to_numpy(dtype=np.uint64)
 
 
 def _same_rows(shapes: Mapping[str, Sequence[tuple[int, int]]]) -> int:
@@ -239,7 +229,7 @@ def _same_width(name: str, shapes: Sequence[tuple[int, int]]) -> int:
     widths = {width for _, width in shapes}
     if len(widths) > 1:
         raise ValueError(
-            f"view '{name}' has pieces of {sorted(widths)} columns; expected the same in all"
+            f"view '{name}' has chunks of {sorted(widths)} columns; expected the same in all"
         )
     return widths.pop()
 
@@ -247,34 +237,34 @@ def _same_width(name: str, shapes: Sequence[tuple[int, int]]) -> int:
 def _in_blocks(
     chunks: Sequence[Future], lengths: Sequence[int], bounds: IntArray, session: DaskSession
 ) -> list[Future]:
-    """The same rows in as many pieces as there are blocks."""
+    """The rows of chunks of any lengths, in blocks."""
     ends = np.cumsum(lengths)
     blocks = []
     for b, (start, stop) in enumerate(pairwise(bounds.tolist())):
-        parts, cuts = [], []
+        parts, slices = [], []
         for chunk, end, length in zip(chunks, ends.tolist(), lengths, strict=True):
             low, high = max(start - (end - length), 0), min(stop - (end - length), length)
             if low < high:
                 parts.append(chunk)
-                cuts.append((low, high))
-        blocks.append(session.submit("read", _joined, parts, cuts, block=b))
+                slices.append(slice(low, high))
+        blocks.append(session.submit("read", _concat, parts, slices, block=b))
     return blocks
 
 
-def _joined(parts: Sequence[Matrix], cuts: Sequence[tuple[int, int]]) -> Matrix:
-    pieces = [part[low:high] for part, (low, high) in zip(parts, cuts, strict=True)]
-    if len(pieces) == 1:
-        return pieces[0]
-    if any(isinstance(piece, csr_array) for piece in pieces):
-        return csr_array(vstack(pieces, format="csr"))
-    return np.concatenate(pieces)
+def _concat(chunks: Sequence[Matrix], slices: Sequence[slice]) -> Matrix:
+    parts = [chunk[rows] for chunk, rows in zip(chunks, slices, strict=True)]
+    if len(parts) == 1:
+        return parts[0]
+    if any(isinstance(part, csr_array) for part in parts):
+        return csr_array(vstack(parts, format="csr"))
+    return np.concatenate(parts)
 
 
-def _about(matrix: Matrix, has: BoolArray | None) -> _About:
-    non_finite = find_non_finite(matrix, has)
-    known = ~non_finite.empty_rows if has is None else has & ~non_finite.empty_rows
+def _check(matrix: Matrix, present: BoolArray | None) -> _Check:
+    non_finite = find_non_finite(matrix, present)
+    known = ~non_finite.empty_rows if present is None else present & ~non_finite.empty_rows
     own = matrix if known.all() else matrix[known]
     values = own.data if isinstance(own, csr_array) else own
     largest = 0.0 if non_finite.n_values else float(np.abs(values).max(initial=0.0))
     stored = int(matrix.nnz) if isinstance(matrix, csr_array) else None
-    return _About(non_finite, row_digests(matrix), largest, stored)
+    return _Check(non_finite, row_digests(matrix), largest, stored)

@@ -1,4 +1,4 @@
-"""What is kept of a clustering to label new samples, and the file format for it."""
+"""Models that label new samples, and their file format."""
 
 from manyview.predict._model import ClusterModel, Prediction
 from manyview.predict._model_file import load_model, model_bytes, save_model

@@ -1,4 +1,4 @@
-"""What is kept of a clustering to say where new samples belong."""
+"""A model of a clustering that labels new samples."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_reference
 from manyview.inputs import AlignedTables, Views, aligned_tables, joint_rows, views_from_tables
 from manyview.predict._training_views import TrainingView, match_views
-from manyview.predict._voting import vote_shares, vote_weights
+from manyview.predict._voting import vote_shares, votes_by_distance
 
-# Where no other view agrees with any neighbour, they still are the nearest.
-_LEAST_TRUST = 1e-3
+# Neighbours that no other view agrees with are still the nearest.
+_MIN_TRUST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Prediction:
     shares : array of shape (n_samples, n_clusters)
         The share of the neighbours' votes for every cluster.
     ids : tuple of str, optional
-        The samples, where they came with names.
+        Names of the samples, if given.
     """
 
     labels: IntArray
@@ -38,13 +38,13 @@ class Prediction:
 
     @property
     def confidence(self) -> FloatArray:
-        """The share of the votes for the cluster that was chosen, from 0 to 1."""
+        """The share of the votes for the chosen cluster, from 0 to 1."""
         return np.asarray(self.shares.max(axis=1))
 
 
 @dataclass(frozen=True)
 class ClusterModel:
-    """Samples that were clustered, by whose labels new ones are labelled.
+    """Training samples and their labels, from which new samples are labelled.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class ClusterModel:
     neighbor_search : str
     seed : int
     about : dict
-        Method, parameters and version that made it: for people.
+        Method, parameters and version that made it, for information.
     """
 
     views: tuple[TrainingView, ...]
@@ -75,14 +75,14 @@ class ClusterModel:
         return tuple(view.name for view in self.views)
 
     def predict(self, data: Any, present: Any = None) -> Prediction:
-        """Put new samples into the clusters that their nearest known samples are in.
+        """Assign new samples to the clusters of their nearest training samples.
 
         Parameters
         ----------
-        data : dict of tables by the names of the views, list of all views in their order, MuData,
-            AnnData or AlignedTables
-            Views left out, rows of NaN, and what `present` says is absent have no vote. Columns
-            with names may be in any order.
+        data : dict of tables by view name, list of all views in order, MuData, AnnData or
+            AlignedTables
+            Views left out, rows of NaN and missing samples have no vote. Columns with names may be
+            in any order.
         present : boolean array of shape (n_samples, n_views), optional
             False where a view lacks a sample.
         """
@@ -90,7 +90,7 @@ class ClusterModel:
         return replace(self.predict_views(new), ids=ids)
 
     def read(self, data: Any, present: Any = None) -> tuple[Views, tuple[str, ...] | None]:
-        """New samples in the views of the model, and their ids if they have any."""
+        """New samples in the views of the model, and their ids if given."""
         if isinstance(data, AlignedTables) or hasattr(data, "obs_names"):
             mod = getattr(data, "mod", None)
             chosen = self.names if mod is None else [name for name in self.names if name in mod]
@@ -119,12 +119,12 @@ class ClusterModel:
             )
 
     def predict_views(self, new: Views) -> Prediction:
-        """The same for views that were matched already."""
+        """The same for views returned by `read` or `match_views`."""
         shares = vote_shares(self._votes(new), self.labels, self.n_clusters, self._weights)
         return Prediction(np.asarray(shares.argmax(axis=1)), shares)
 
     def mean_of_neighbors(self, new: Views, values: FloatArray) -> FloatArray:
-        """For every new sample the mean of the known samples' values, by their votes."""
+        """The mean of the training samples' values for every new sample, weighted by votes."""
         total, votes = np.zeros((new.n_samples, values.shape[1])), np.zeros((new.n_samples, 1))
         for graph, weight in zip(self._votes(new), self._weights, strict=True):
             total += weight * (graph @ values)
@@ -136,42 +136,27 @@ class ClusterModel:
         return np.array([view.weight for view in self.views])
 
     def _votes(self, new: Views) -> list[csr_array]:
-        """(new samples, known samples) of every view: how much each is for the other's cluster."""
+        """Votes of training samples for new samples, (new, training), one matrix per view."""
         return [self._votes_in(view, new, v) for v, view in enumerate(self.views)]
 
     def _votes_in(self, view: TrainingView, new: Views, v: int) -> csr_array:
-        n, own = len(self.labels), new.samples_of(v)
+        shape, own = (new.n_samples, len(self.labels)), new.samples_of(v)
         matrix = new.matrices[v] if own is None else new.matrices[v][own]
         if matrix.shape[0] == 0:
-            return csr_array((new.n_samples, n))
-        n_known = view.matrix.shape[0]
+            return csr_array(shape)
+        n_training = view.matrix.shape[0]
         rows = joint_rows(view.matrix, matrix, view.name, self.normalize)
-        m = min(self.n_neighbors + 1, n_known)
-        columns, distances = nearest_reference(rows, n_known, m, self.neighbor_search, self.seed)
+        m = min(self.n_neighbors + 1, n_training)
+        columns, distances = nearest_reference(rows, n_training, m, self.neighbor_search, self.seed)
         weights = np.ones((len(columns), 1))
         if m > 1:
-            columns, weights = columns[:, :-1], vote_weights(distances)
-        # A sample that equals the new one needs no other view's word for it.
+            columns, weights = columns[:, :-1], votes_by_distance(distances)
+        # A training sample equal to the new one counts in full, whatever the trust in it.
         same = distances[:, : columns.shape[1]] == 0
-        weights *= np.where(same, 1.0, np.maximum(view.trust[columns], _LEAST_TRUST))
-        return _vote_matrix(columns, weights, view.samples, own, (new.n_samples, n))
-
-
-def _vote_matrix(
-    columns: IntArray,
-    weights: FloatArray,
-    samples: IntArray | None,
-    own: IntArray | None,
-    shape: tuple[int, int],
-) -> csr_array:
-    """Neighbours and weights of some rows as a matrix over all new and all known samples."""
-    k = columns.shape[1]
-    lengths = np.zeros(shape[0] + 1, dtype=np.int64)
-    lengths[1:] = k
-    if own is not None:
-        lengths[1:] = 0
-        lengths[own + 1] = k
-    known = columns if samples is None else samples[columns]
-    votes = csr_array((weights.ravel(), known.ravel(), np.cumsum(lengths)), shape=shape)
-    votes.eliminate_zeros()
-    return votes
+        weights *= np.where(same, 1.0, np.maximum(view.trust[columns], _MIN_TRUST))
+        voters = columns if view.samples is None else view.samples[columns]
+        lengths = np.zeros(shape[0] + 1, dtype=np.int64)
+        lengths[1:][slice(None) if own is None else own] = columns.shape[1]
+        votes = csr_array((weights.ravel(), voters.ravel(), np.cumsum(lengths)), shape=shape)
+        votes.eliminate_zeros()
+        return votes

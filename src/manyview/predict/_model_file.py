@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from manyview._typing import IntArray, Matrix
+from manyview._typing import Matrix
 from manyview.inputs import check_sparse
 from manyview.predict._model import ClusterModel
 from manyview.predict._training_views import TrainingView
 from manyview.runtime import ARCHIVE_ERRORS, Archive, archive_bytes, read_archive, write_file
 
-#: Raised whenever older programs could not read what newer ones write.
+#: Increased when older programs can't read what newer ones write.
 FORMAT_VERSION = 1
 _FORMAT = "manyview model"
 _MANIFEST = "model.json"
 
 
 class NewerFormatError(ValueError):
-    """A whole model file, but of a format to come."""
+    """A complete model file of a newer format."""
 
 
 def save_model(model: ClusterModel, path: str | Path) -> None:
-    """Write a model file, whole or not at all."""
+    """Write a model file; nothing is left if writing fails."""
     write_file(Path(path), model_bytes(model))
 
 
@@ -35,7 +35,7 @@ def model_bytes(model: ClusterModel) -> bytes:
     arrays: dict[str, Any] = {"labels": model.labels}
     views = []
     for v, view in enumerate(model.views):
-        arrays |= {f"view{v}/{name}": array for name, array in _parts(view).items()}
+        arrays |= {f"view{v}/{name}": array for name, array in _arrays(view).items()}
         views.append(
             {
                 "name": view.name,
@@ -61,8 +61,18 @@ def model_bytes(model: ClusterModel) -> bytes:
     return archive_bytes(_MANIFEST, manifest, arrays)
 
 
+def _arrays(view: TrainingView) -> dict[str, Any]:
+    arrays: dict[str, Any] = {"trust": view.trust}
+    if view.samples is not None:
+        arrays["samples"] = view.samples
+    matrix = view.matrix
+    if not isinstance(matrix, csr_array):
+        return arrays | {"matrix": matrix}
+    return arrays | {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+
+
 def load_model(path: str | Path) -> ClusterModel:
-    """Read a model file; ValueError where it is not one, or not as it was written."""
+    """Read a model file; ValueError if it is none or damaged."""
     path = Path(path)
     try:
         archive = read_archive(path, _MANIFEST)
@@ -73,18 +83,9 @@ def load_model(path: str | Path) -> ClusterModel:
     except ARCHIVE_ERRORS as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(
-            f"{path} is no whole manyview model file: {reason}; expected one that manyview wrote"
+            f"{path} is not a complete manyview model file: {reason}; expected one written by "
+            "manyview"
         ) from error
-
-
-def _parts(view: TrainingView) -> dict[str, Any]:
-    parts: dict[str, Any] = {"trust": view.trust}
-    if view.samples is not None:
-        parts["samples"] = view.samples
-    if isinstance(view.matrix, csr_array):
-        matrix = view.matrix
-        return parts | {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
-    return parts | {"matrix": view.matrix}
 
 
 def _check_manifest(manifest: Any) -> None:
@@ -133,8 +134,10 @@ def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> TrainingVi
     samples = None if entry["complete"] else archive.array(f"{prefix}/samples", "i", (own,))
     if (samples is None and own != n) or own < 1 or width < 1:
         raise ValueError(f"view {v} has {own} samples of {n} in {width} columns")
-    if samples is not None:
-        _check_ascending(samples, n, f"the samples of view {v}")
+    if samples is not None and (
+        (np.diff(samples) <= 0).any() or samples[0] < 0 or samples[-1] >= n
+    ):
+        raise ValueError(f"the samples of view {v} are not ascending numbers below {n}")
     features = entry["features"]
     if features is not None and len(features) != width:
         raise ValueError(f"view {v} has {len(features)} names for {width} columns")
@@ -159,14 +162,8 @@ def _matrix(archive: Archive, prefix: str, shape: tuple[int, int], *, sparse: bo
         indices = archive.array(f"{prefix}/indices", "i", (nnz,))
         matrix = csr_array((data, indices, indptr), shape=shape)
         check_sparse(matrix, prefix)
-        values = data
     else:
-        matrix = values = archive.array(f"{prefix}/matrix", "f", shape)
-    if not np.isfinite(values).all():
+        matrix = data = archive.array(f"{prefix}/matrix", "f", shape)
+    if not np.isfinite(data).all():
         raise ValueError(f"the features in {prefix} are not finite")
     return matrix
-
-
-def _check_ascending(numbers: IntArray, n: int, what: str) -> None:
-    if (np.diff(numbers) <= 0).any() or numbers[0] < 0 or numbers[-1] >= n:
-        raise ValueError(f"{what} are not ascending numbers below {n}")

@@ -1,4 +1,4 @@
-"""Views of samples that were clustered, and new samples in the same views."""
+"""Views of the training samples, and new samples in the same views."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from manyview.runtime import logger
 
 @dataclass(frozen=True)
 class TrainingView:
-    """A view of the samples that were clustered.
+    """A view of the training samples: those that were clustered.
 
     Attributes
     ----------
     name : str
     matrix : array or csr_array of shape (n_present, n_features)
-        Features as they came, of the samples that the view has.
+        Features as given, of the samples present in the view.
     samples : array of shape (n_present,), optional
-        Their numbers; None where the view has all.
+        Which samples these are; None for all.
     weight : float
     trust : array of shape (n_present,)
-        How much of the sample's edges in this view the other views agree with, from 0 to 1.
+        The share of the sample's edges in this view that the other views agree with.
     features : tuple of str, optional
-        Names of the columns, where they are known.
+        Names of the columns, if known.
     """
 
     name: str
@@ -43,34 +43,31 @@ class TrainingView:
         return int(self.matrix.shape[1])
 
 
-def match_views(known: Sequence[TrainingView], given: Views) -> Views:
-    """New samples in the known views: in their order, with their columns in their order.
+def match_views(training: Sequence[TrainingView], given: Views) -> Views:
+    """New samples in the training views, views and columns in the same order.
 
-    A view that is not given has none of the samples.
+    All samples are missing in a view that is not given.
     """
     n = given.n_samples
-    has = np.ones((n, len(given.names)), dtype=bool) if given.present is None else given.present
-    matrices, columns = [], []
-    for view in known:
+    matrices, present = [], np.zeros((n, len(training)), dtype=bool)
+    for v, view in enumerate(training):
         if view.name in given.names:
-            place = given.names.index(view.name)
-            names = None if given.features is None else given.features[place]
-            matrices.append(_match(view, given.matrices[place], names))
-            columns.append(has[:, place])
+            position = given.names.index(view.name)
+            names = None if given.features is None else given.features[position]
+            matrices.append(_match(view, given.matrices[position], names))
+            present[:, v] = True if given.present is None else given.present[:, position]
         else:
             matrices.append(csr_array((n, view.width)))
-            columns.append(np.zeros(n, dtype=bool))
-    present = np.column_stack(columns)
     return Views(
-        tuple(view.name for view in known),
+        tuple(view.name for view in training),
         tuple(matrices),
         None if present.all() else present,
-        tuple(view.features for view in known),
+        tuple(view.features for view in training),
     )
 
 
 def _match(view: TrainingView, matrix: Matrix, names: tuple[str, ...] | None) -> Matrix:
-    """The columns of the known view, by name where both have names; dense or sparse as it is."""
+    """The columns of the training view, by name if both have names; dense or sparse as it is."""
     if view.features is not None and names is not None and names != view.features:
         if names == tuple(map(str, range(len(names)))):
             logger.warning(
@@ -78,23 +75,23 @@ def _match(view: TrainingView, matrix: Matrix, names: tuple[str, ...] | None) ->
                 view.name,
             )
         else:
-            matrix = matrix[:, _places(view, view.features, names)]
+            matrix = matrix[:, _positions(view.name, view.features, names)]
     if matrix.shape[1] != view.width:
         raise ValueError(
             f"view '{view.name}' has {matrix.shape[1]} columns; expected {view.width}, as in the "
-            "samples that were clustered"
+            "training samples"
         )
     if isinstance(view.matrix, csr_array):
         return matrix if isinstance(matrix, csr_array) else csr_array(matrix)
     return matrix.toarray() if isinstance(matrix, csr_array) else matrix
 
 
-def _places(view: TrainingView, known: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
-    place = {name: number for number, name in enumerate(names)}
-    lacking = [name for name in known if name not in place]
-    if lacking:
+def _positions(view: str, wanted: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
+    position = {name: number for number, name in enumerate(names)}
+    missing = [name for name in wanted if name not in position]
+    if missing:
         raise ValueError(
-            f"view '{view.name}' lacks {len(lacking)} of the {len(known)} columns of the samples "
-            f"that were clustered, the first is {lacking[0]!r}; expected all of them"
+            f"view '{view}' lacks {len(missing)} of the {len(wanted)} columns of the training "
+            f"samples, the first is {missing[0]!r}; expected all of them"
         )
-    return np.array([place[name] for name in known], dtype=np.intp)
+    return np.array([position[name] for name in wanted], dtype=np.intp)
