@@ -242,20 +242,3 @@ def test_a_file_is_no_folder(tmp_path):
     with pytest.raises(NotADirectoryError, match="kept is no folder; expected a folder"):
         AngularCIGMVC(3, random_state=0).fit(blobs(), checkpoint=place)
     assert place.read_text() == "mine"
-
-
-def test_keeping_takes_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoints, "_SHARE", 0.1)
-    clock = [0.0]
-    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: clock[0])
-    checkpoint = Checkpoint(tmp_path, {})
-    assert checkpoint.is_due()
-
-    def two_seconds(*_):
-        clock[0] += 2
-
-    monkeypatch.setattr(checkpoints, "write_file", two_seconds)
-    checkpoint.save("loop", {}, {})
-    for second in range(1, 21):
-        clock[0] += 1
-        assert checkpoint.is_due() == (second >= 20)

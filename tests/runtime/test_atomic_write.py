@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -255,3 +256,43 @@ def test_a_full_disk_names_the_file(small_disk):
             write_file(folder / "a", bytes(20_480 * (number + 1)))
         assert (folder / "a").read_bytes() == old["a"]
     assert not list(small_disk.folder.rglob(DRAFTS))
+
+
+def test_files_are_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "deep" / "page.html"
+    write_file(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_file(path, "new \ud800")  # cannot be encoded: fails half-way
+    assert path.read_text() == "old"
+    assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_all_files_or_none(tmp_path, monkeypatch):
+    folder = tmp_path / "new"
+    write_files(folder, {"a": b"1", "b": b"2"})
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+    assert stat.S_IMODE((folder / "a").stat().st_mode) & 0o044
+    write_files(folder, {"a": b"3"})
+    assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == {"a": b"3", "b": b"2"}
+
+    class FullDiskError(OSError):
+        pass
+
+    real = os.fsync
+    calls = []
+
+    def full(handle):
+        calls.append(handle)
+        if len(calls) == 2:
+            raise FullDiskError("no space left")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FullDiskError):
+        write_files(folder, {"a": b"4", "b": b"5"})
+    calls.clear()
+    with pytest.raises(FullDiskError):
+        write_files(tmp_path / "other", {"a": b"4", "b": b"5"})
+    assert {entry.name: entry.read_bytes() for entry in folder.iterdir()} == {"a": b"3", "b": b"2"}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["new"]
