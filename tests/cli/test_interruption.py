@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from manyview import cli, cluster, datasets, load_model
-from tests.cli.test_cli import run
+from tests.helpers.command import run
 from tests.helpers.interruption import (
     DRAFTS,
     LIMIT,
@@ -53,7 +53,7 @@ def words(views, folder):
 
 @pytest.fixture(scope="module")
 def undisturbed(views, tmp_path_factory):
-    """Labels of a run that nothing disturbs, and the seconds it takes."""
+    """Labels of an uninterrupted run, and its seconds."""
     folder = tmp_path_factory.mktemp("undisturbed")
     for name, view in views.items():
         np.save(folder / f"{name}.npy", view)
@@ -66,7 +66,7 @@ def undisturbed(views, tmp_path_factory):
 
 
 def check_whole(folder, labels):
-    """All files are there, can be read, and are of one run."""
+    """All files are there, readable, and from one run."""
     assert {entry.name for entry in folder.iterdir()} >= OUTPUTS
     assert (folder / "labels.csv").read_bytes() == labels
     clusters = [int(row["cluster"]) for row in csv.DictReader(labels.decode().splitlines())]
@@ -77,7 +77,7 @@ def check_whole(folder, labels):
 
 
 def old_outputs(folder):
-    """What is in the way of --force: a set of files that can be told from the new one."""
+    """Older outputs for --force to replace, different from the new ones."""
     out = folder / "out"
     out.mkdir()
     for name in OUTPUTS:
@@ -87,10 +87,10 @@ def old_outputs(folder):
 
 
 def kill_and_repeat(folder, words, undisturbed, force, moment, writing):
-    """Kill a run, look at what it left, and run the same command; whether it was hit in time.
+    """Kill a run, check what it left, and run the same command again.
 
-    `moment` is the part of the whole duration; for `writing` that of a few milliseconds from when
-    the first draft is there.
+    `moment` is the share of the whole duration, or with `writing` of 5 ms after the first draft
+    appears. Returns how the run ended and whether it left a draft.
     """
     labels, seconds = undisturbed
     out = folder / "out"
@@ -110,12 +110,12 @@ def kill_and_repeat(folder, words, undisturbed, force, moment, writing):
     if left != old and out.exists():
         if "summary.json" in left:
             check_whole(out, labels)
-        else:  # the moment between the old set and the new one: some of one of them
+        else:  # between the old set and the new one: some files of one of them
             assert force
             assert left.items() <= old.items() or not (set(left.items()) & set(old.items()))
     assert contents(folder / "in") == inputs
     if set(left) == OUTPUTS and left != old and not force:
-        words = [*words, "--force"]  # it was done already, which is to be respected
+        words = [*words, "--force"]  # it was finished already
     done = run(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     check_whole(out, labels)
@@ -137,7 +137,7 @@ def test_killed_at_some_moment(words, folder, undisturbed):
 
 @pytest.mark.slow
 def test_killed_at_many_moments(words, folder, undisturbed):
-    """Ten over the whole run and ten while it writes, half of each over an older output."""
+    """Ten times in the whole run and ten while writing, half of each over older outputs."""
     drafts, parts = [], [*moments(2, 10), *moments(3, 10)]
 
     def attempt(number, seconds):
@@ -209,7 +209,7 @@ def test_interrupted_during_imports(words, folder, how, module):
 
 @pytest.mark.slow
 def test_interrupted_at_many_moments(words, folder, undisturbed):
-    """Also that the request is never lost, whatever library is in the middle of something."""
+    """The signal is never lost, whichever library is running."""
     rng = random.Random(4)
 
     def attempt(number, seconds):
@@ -217,7 +217,7 @@ def test_interrupted_at_many_moments(words, folder, undisturbed):
         after = rng.uniform(0.15, 1.0) * seconds
         stopped = stop(words, how, after=after, cwd=folder, group=number % 2 == 0)
         check_polite(stopped, undisturbed[1])
-        if (folder / "out").exists():  # done just before, or in the very moment
+        if (folder / "out").exists():  # finished just before
             check_whole(folder / "out", undisturbed[0])
             shutil.rmtree(folder / "out")
         assert [entry.name for entry in folder.iterdir()] == ["in"]
@@ -245,7 +245,7 @@ def test_nobody_reads_the_summary_of_a_clustering(words, folder, undisturbed):
 
 
 def test_a_full_disk(words, folder, small_disk, undisturbed, capsys):
-    """From the start, and in the middle of the largest file; new, and over an older output."""
+    """Full from the start, and in the middle of the largest file; new, and over older outputs."""
     out = small_disk.folder / "out"
     words[words.index("--output") + 1] = str(out)
     for size, name in [(0, "labels.csv"), (100_000, "report.html")]:
@@ -265,7 +265,7 @@ def test_a_full_disk(words, folder, small_disk, undisturbed, capsys):
 
 
 def test_a_full_disk_for_files_one_by_one(views, folder, small_disk, capsys):
-    """`predict`, and what a result writes in Python."""
+    """`predict`, and files written from Python."""
     result = cluster(views, 3)
     model, page, labels = (small_disk.folder / name for name in ("m.zip", "page.html", "l.csv"))
     result.save_model(model)
@@ -292,7 +292,7 @@ def test_a_full_disk_for_files_one_by_one(views, folder, small_disk, capsys):
 
 @pytest.fixture
 def locked(request, tmp_path):
-    """A folder that can't be written to: by its rights, or for root, who has all, by its disk."""
+    """A folder that can't be written to: by permission, or for root on a read-only disk."""
     if os.geteuid():
         (tmp_path / "locked").mkdir(mode=0o555)
         yield tmp_path / "locked"
@@ -316,7 +316,7 @@ def locked(request, tmp_path):
 )
 @pytest.mark.parametrize("place", ["", "new", "new/deep", "old"])
 def test_a_folder_that_cannot_be_written(command, place, locked, capsys):
-    """It is found before anything else is looked at."""
+    """It is found before anything else is checked."""
     options = ["--output", locked / place]
     if command[0] == "predict":
         options = ["--output", locked / place / "labels.csv", "--force"]

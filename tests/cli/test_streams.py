@@ -1,4 +1,4 @@
-"""Standard output and requests to stop that go astray."""
+"""Standard output that is closed or full, and stop signals whose exception is lost."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from manyview.cli._terminal import activity
 
 @pytest.fixture
 def buffered(monkeypatch):
-    """As it is by default: what can't be written shows when the buffer is emptied."""
+    """Buffered output, the default: errors show when the buffer is flushed."""
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
 
 
@@ -48,7 +48,7 @@ def test_closed_streams(closed, code):
     assert done.stderr.count("\n") == (closed == ">&-")
 
 
-def test_a_request_that_python_dropped_is_answered_at_the_next_step(monkeypatch):
+def test_a_lost_interruption_is_raised_at_the_next_step(monkeypatch):
     class Deleted:
         def __del__(self):
             signal.raise_signal(signal.SIGTERM)
@@ -61,10 +61,10 @@ def test_a_request_that_python_dropped_is_answered_at_the_next_step(monkeypatch)
         _signals.handle_stop_signals()
         with activity() as show:
             show("reading")
-            Deleted()  # Python ignores the exception there, and goes on
+            Deleted()  # Python drops the exception there
             with pytest.raises(KeyboardInterrupt):
                 show("writing")
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    assert unraisable == []  # nor does it show a traceback
+    assert unraisable == []  # and shows no traceback

@@ -1,4 +1,4 @@
-"""Programs stopped at a moment of one's choice, and what they leave."""
+"""Stopping programs at a chosen moment, and what they leave."""
 
 import os
 import random
@@ -19,9 +19,9 @@ LIMIT = 300
 
 @dataclass(frozen=True)
 class Stopped:
-    """How a program ended: `finished` if before the signal came, else so many seconds `later`.
+    """How a program ended: `finished` before the signal, else `later` seconds after it.
 
-    `seconds` is how long it ran altogether.
+    `seconds` is its whole duration.
     """
 
     pid: int
@@ -34,26 +34,26 @@ class Stopped:
 
 
 def stop(arguments, how, *, after=0.0, when=None, group=False, cwd=None, program="-m manyview"):
-    """Start ``manyview`` in a session of its own and send it a signal.
+    """Start ``manyview`` in its own session and send it a signal.
 
-    It is sent `after` so many seconds; with `when`, a function, so long after that has become
-    true. To the program alone, or with `group` to all that it started as well, as a terminal does.
+    The signal is sent `after` so many seconds, counted from when the function `when` returns True
+    if given; with `group` also to the processes that it started, as a terminal does.
     """
     command = [sys.executable, *program.split(), *map(str, arguments)]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        # Files and not pipes: those that outlive the program would keep a pipe open.
+        # Files, not pipes: processes that outlive the program would keep a pipe open.
         started = time.monotonic()
         heard = signal.signal(signal.SIGINT, signal.default_int_handler)
         running = subprocess.Popen(
             command, cwd=cwd, stdout=out, stderr=err, stdin=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip
-        signal.signal(signal.SIGINT, heard)  # tests run in the background may ignore it
+        signal.signal(signal.SIGINT, heard)  # tests in the background may ignore it
         try:
             if when is not None:
                 deadline = time.monotonic() + LIMIT
                 while not when() and running.poll() is None:
-                    assert time.monotonic() < deadline, "what was waited for did not happen"
+                    assert time.monotonic() < deadline, "the condition was never true"
                     time.sleep(0.0005)
             finished = _ended_within(running, after)
             if not finished:
@@ -77,10 +77,10 @@ def _ended_within(running, seconds):
 
 
 def until(count, attempt, seconds):
-    """Go on until so many programs were stopped before they were done; returns the attempts made.
+    """Repeat until `count` programs were stopped before they finished; returns the attempts.
 
-    `attempt` gets its number and how long a program is thought to run, and gives a `Stopped`: one
-    that was done before the signal came tells better.
+    `attempt` gets its number and the expected duration, and returns a `Stopped`. Programs that
+    finished before the signal correct the expected duration.
     """
     hits = 0
     for number in range(3 * count):
@@ -95,12 +95,12 @@ def until(count, attempt, seconds):
 
 
 def any_draft(*folders):
-    """A condition: something is being written in one of the folders."""
+    """A condition: one of the folders has a draft."""
     return lambda: any(True for folder in folders for _ in Path(folder).glob(DRAFTS))
 
 
 def alive(session):
-    """The processes of a session that still run, after they had some seconds to end."""
+    """Processes of a session that still run after 20 seconds to end."""
     deadline = time.monotonic() + 20
     while (left := _processes(session)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -112,7 +112,7 @@ def _processes(session):
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
             words = entry.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
+        except OSError:  # it has ended
             continue
         if int(words[3]) == session and words[0] not in "ZX":
             found.append(int(entry.parent.name))
@@ -120,7 +120,7 @@ def _processes(session):
 
 
 def contents(folder):
-    """What is in a folder and below, by its path: bytes and time of every file."""
+    """Path -> bytes and time of every file in a folder and below."""
     return {
         str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in sorted(Path(folder).rglob("*"))
@@ -129,14 +129,14 @@ def contents(folder):
 
 
 class SmallDisk:
-    """A file system in memory that can be filled and made read-only."""
+    """A file system in memory that can be filled or made read-only."""
 
     def __init__(self, folder):
         self.folder = folder
         self._ballast = folder / "ballast"
 
     def leave(self, size):
-        """Fill it so that no more than `size` bytes can be written, in blocks."""
+        """Fill it so that at most `size` bytes can be written."""
         self._ballast.unlink(missing_ok=True)
         block = os.statvfs(self.folder).f_frsize
         free = os.statvfs(self.folder).f_bavail * block
@@ -152,7 +152,7 @@ class SmallDisk:
 
 @contextmanager
 def mounted_disk(folder):
-    """4 MB of memory as a disk; only root may mount one."""
+    """A disk of 4 MB in memory; only root may mount it."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("only root may mount a file system")
     folder.mkdir()
@@ -167,23 +167,23 @@ def mounted_disk(folder):
 
 
 def moments(seed, count):
-    """Spread over the whole, half of them in the last quarter."""
+    """Shares of a duration, half of them in the last quarter."""
     rng = random.Random(seed)
     early = [rng.uniform(0, 0.75) for _ in range(count // 2)]
     return early + [rng.uniform(0.75, 1.0) for _ in range(count - count // 2)]
 
 
 def check_polite(stopped, seconds, more=""):
-    """One line and the code of an interrupted program; whether it was not done before.
+    """Check for one line and the exit code of an interrupted program; returns whether it was one.
 
-    In the last moments, when all is written, nothing is there to be interrupted any more.
+    At the very end, when everything is written, a signal has no effect.
     """
     if stopped.returncode == 0:
         assert stopped.stderr == ""
-        assert stopped.finished or stopped.later < seconds / 4, "the request was lost"
+        assert stopped.finished or stopped.later < seconds / 4, "the signal was lost"
         return False
-    # Where a Ctrl-C meets code that Python made from text, as of data classes, Python ends itself
-    # by the same signal, whoever heard it before. Shells show 130 for either.
+    # If SIGINT arrives in code that Python compiled from text, as for dataclasses, Python ends
+    # itself by the same signal. Shells show 130 for either.
     assert stopped.returncode in (130, -signal.SIGINT), stopped
     assert stopped.stderr in ("manyview: interrupted\n", f"manyview: interrupted{more}\n")
     return True

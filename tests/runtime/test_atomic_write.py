@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: stopped before every step there is, in every way."""
+"""Files are written completely or not at all, wherever the writer is stopped."""
 
 import errno
 import json
@@ -18,8 +18,8 @@ from tests.helpers.interruption import DRAFTS
 if not hasattr(os, "fork"):
     pytest.skip("needs fork", allow_module_level=True)
 
-# Every call that reaches the file system is an event that Python announces, but for fsync. A child
-# does the work again and again and is stopped at the first of them, the second, and so on.
+# Python raises an audit event for every file-system call but fsync. A child process repeats the
+# work and is stopped at the first event, the second, and so on.
 DRIVER = """
 import errno, json, os, signal, sys
 from pathlib import Path
@@ -105,7 +105,7 @@ def every_step(folder, how, work):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     *steps, last = found["steps"]
-    assert last["code"] == 5  # there were no more steps to be stopped at
+    assert last["code"] == 5  # it finished before that step
     kept = {} if work == "new folder" else {"out/mine": "mine"}
     before = {"new folder": {}, "old folder": found["old"]}.get(work, {})
     after = found["new"]
@@ -126,12 +126,12 @@ WORKS = ["file", "new folder", "other folder", "old folder"]
 def test_killed_before_every_step(tmp_path, work):
     steps, before, after = every_step(tmp_path, "SIGKILL", work)
     assert len(steps) > 8
-    assert sum(step["drafts"] for step in steps) > 4  # some were killed while they wrote
+    assert sum(step["drafts"] for step in steps) > 4  # some were killed while writing
     for step in steps:
         assert step["code"] == -signal.SIGKILL
         left = step["left"]
         if work in ("other folder", "old folder") and left not in (before, after):
-            # For a moment some files are away: never of two sets, and never with the last.
+            # Between the sets: some files of one, without the last.
             assert left.items() <= before.items() or left.items() <= after.items()
             assert "out/last" not in left
         else:
@@ -146,14 +146,14 @@ def test_failed_or_interrupted_at_every_step(tmp_path, how, work):
     for number, step in enumerate(steps, 1):
         assert step["left"] in (before, after), number
         if how == "error":
-            # Drafts that can't be looked for, locked or removed are no reason to fail.
+            # Errors when locking a folder or removing drafts are ignored.
             assert step["code"] == 0 or (step["code"] == 3 and step["left"] == before)
         else:
             assert step["code"] == 3
             assert step["drafts"] == 0
 
 
-def test_a_draft_that_is_alive_stays(tmp_path):
+def test_a_draft_in_use_stays(tmp_path):
     code = (
         "import sys\nfrom pathlib import Path\nfrom manyview.runtime._atomic_write import _draft\n"
         "with _draft(Path(sys.argv[1])) as draft:\n"
@@ -177,7 +177,7 @@ def test_a_draft_that_is_alive_stays(tmp_path):
 
 
 def test_what_only_looks_like_a_draft_stays(tmp_path):
-    """Of another machine, a file, a link, another name."""
+    """A folder of another machine or with another name, a file, a link."""
     with open(tmp_path / "x", "w"):
         pass
     names = [".manyview-00000000-0123456789abcdef.draft", ".manyview-.draft", ".x.tmp"]
@@ -194,7 +194,7 @@ def test_what_only_looks_like_a_draft_stays(tmp_path):
 
 
 def test_writers_at_the_same_time(tmp_path):
-    """Each looks for dead drafts while others make theirs."""
+    """Each removes old drafts while others create theirs."""
     failed = []
 
     def write(number):

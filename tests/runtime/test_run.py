@@ -4,6 +4,7 @@ import logging
 import time
 
 import numpy as np
+
 from manyview.runtime import Run
 
 
