@@ -13,13 +13,11 @@ from manyview.spectral._labels import kmeans_labels, relabel_by_first_sample
 from manyview.spectral._laplacian import degrees_of, laplacian, laplacian_rows, null_vector
 from manyview.spectral._n_clusters import (
     MAX_CLUSTERS,
-    N_EIGENVALUES,
     ClusterNumber,
     suggest_from_graphs,
     suggest_from_stack,
 )
 from manyview.spectral._spectrum import (
-    DENSE_LIMIT,
     DENSE_LIMIT_MANY,
     Spectrum,
     is_large,
@@ -31,10 +29,8 @@ from manyview.spectral._spectrum import (
 )
 
 __all__ = [
-    "DENSE_LIMIT",
     "DENSE_LIMIT_MANY",
     "MAX_CLUSTERS",
-    "N_EIGENVALUES",
     "PRODUCT",
     "SPARE_VECTORS",
     "ClusterNumber",
