@@ -265,7 +265,7 @@ def test_memory(files, address, capsys, monkeypatch):
     words = [*files, "--id", "name", "--scheduler", address]
     complaint = fails(capsys, *words)
     assert "on each of 3 workers, but 0 MB is the limit of one; expected more workers" in complaint
-    assert complaint.endswith(", or --yes to go on anyway\n")
+    assert complaint.endswith(", or --yes to fit anyway\n")
     run(*words, "--yes", "--output", "spread")
 
 
@@ -273,7 +273,7 @@ def test_workers_lost_too_often(files, address, capsys, monkeypatch):
     def lost(*args):
         raise memory.DaskWorkersError("workers were lost again and again")
 
-    monkeypatch.setattr("manyview.distributed.fit_spread", lost)
+    monkeypatch.setattr("manyview.distributed.DaskBackend.run_fit", lost)
     complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)
     assert complaint == "manyview: error: workers were lost again and again\n"
 

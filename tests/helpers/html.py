@@ -1,4 +1,4 @@
-"""Pages about a clustering that several tests look at."""
+"""Pages about a clustering, and their contents."""
 
 import json
 import re
@@ -18,7 +18,7 @@ NASTY = "</script><script>alert(1)</script>"
 
 @cache
 def some_digits(method="angular", names=("pixels", "fourier", "gradients")):
-    """What a report about 300 digits gets, their views called by those names."""
+    """Contents of a report about 300 digits, with the given names of views."""
     views = zip(names, load_digits_views().views.values(), strict=True)
     index = [f"digit-{i}" for i in range(300)]
     frames = {
@@ -30,12 +30,12 @@ def some_digits(method="angular", names=("pixels", "fourier", "gradients")):
 
 @cache
 def digits_with_a_gap():
-    """The same with a warning, and a first view that says nothing about three samples."""
+    """The same with a warning, and a first view that lacks three samples."""
     contents = some_digits()
-    silent = contents.views[0].disagreement.copy()
-    silent[:3] = np.nan
-    first = replace(contents.views[0], disagreement=silent, n_present=297)
-    return replace(contents, views=[first, *contents.views[1:]], warnings=["mind the gap"])
+    disagreement = contents.disagreement.copy()
+    disagreement[:3, 0] = np.nan
+    views = [replace(contents.views[0], n_samples=297), *contents.views[1:]]
+    return replace(contents, views=views, disagreement=disagreement, warnings=["three are missing"])
 
 
 @cache
@@ -50,7 +50,7 @@ def page_data(html):
 
 
 def two_groups(n=10, **changes):
-    """By hand: two complete groups, one view, nothing that a method may not have."""
+    """Two complete groups in one view, without the contents that some methods lack."""
     labels = np.repeat([0, 1], [n - n // 2, n // 2])
     graph = csr_array((labels[:, None] == labels) * (1.0 - np.eye(n)))
     contents = ReportContents(
@@ -60,7 +60,8 @@ def two_groups(n=10, **changes):
         ids=[str(i) for i in range(n)],
         labels=labels,
         confidence=np.ones(n),
+        disagreement=None,
         unified_graph=None,
-        views=[ViewContents("only", n, 3, 1.0, graph)],
+        views=[ViewContents("only", n, 3, 1.0, None, graph)],
     )
     return replace(contents, **changes)

@@ -1,4 +1,4 @@
-"""The page about a clustering in a real browser: what a person can do with it."""
+"""The page about a clustering in a browser."""
 
 from dataclasses import replace
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from manyview.report import FeatureEffect, ViewContents, render_clusters
+from manyview.plotting import FeatureEffect
+from manyview.report import ViewContents, render_clusters
 from tests.helpers.browser import CHROMIUM, QUIET, needs_browser
 from tests.helpers.html import (
     NASTY,
@@ -40,7 +41,7 @@ def browser():
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """Open a page; whatever it complains about, loads or pops up is held against it."""
+    """Open a page; fail if it logs, loads or pops up anything."""
     visits = []
 
     def visit(html, width=1200, scheme="light"):
@@ -77,7 +78,7 @@ def column(page, number):
 
 
 def spot(html, page, number):
-    """Where on the stage the page has drawn a point, worked out anew."""
+    """Position of a point on the page, computed independently."""
     x, y = (np.array(page_data(html)["points"][axis]) for axis in "xy")
     box = page.locator("#canvas").bounding_box()
     fit = min((box["width"] - 52) / x.max(), (box["height"] - 52) / y.max())
@@ -87,7 +88,7 @@ def spot(html, page, number):
 
 
 def alone(html):
-    """A point that no other is near to."""
+    """The point with the most distance to all others."""
     points = page_data(html)["points"]
     places = np.column_stack([points["x"], points["y"]])
     distances = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(len(places))
@@ -145,7 +146,7 @@ def test_pointing_shows_the_sample(html, visit, contents):
     assert told[0] == contents.ids[number]
     assert told[told.index("cluster") + 1] == str(contents.labels[number])
     assert told[told.index("confidence") + 1] == f"{contents.confidence[number]:.3f}"
-    assert told[told.index("fourier") + 1] == f"{contents.views[1].disagreement[number]:.3f}"
+    assert told[told.index("fourier") + 1] == f"{contents.disagreement[number, 1]:.3f}"
     page.mouse.move(1, 1)
     assert page.locator("#tip").is_hidden()
     page.focus("#canvas")
@@ -220,10 +221,10 @@ def test_long_words_do_not_widen_the_page(visit):
     view = replace(
         two_groups().views[0],
         name=word,
-        disagreement=np.linspace(0, 1, 10),
         effects=[[FeatureEffect(word, 9.0, 1e300, -1e-300)], []],
     )
     texts = {"title": word, "command": word, "settings": {word: word}, "warnings": [word]}
+    texts["disagreement"] = np.linspace(0, 1, 10)[:, None]
     page = visit(render_clusters(two_groups(views=[view], ids=[word] * 10, **texts)), width=390)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     wide = "section > *, .controls > *, .group *, .settings *, .warnings *"
@@ -252,11 +253,15 @@ def test_many_points_are_drawn_in_time(visit, rng):
     n = 4000
     labels = np.sort(rng.integers(0, 200, n))
     ring = csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
-    view = ViewContents("only", n, 3, 1.0, ring, rng.random(n), 0.5)
+    view = ViewContents("only", n, 3, 1.0, 0.5, ring)
     ids = [f"sample {i}" for i in range(n)]
-    contents = two_groups(ids=ids, labels=labels, confidence=rng.random(n), views=[view])
-    with pytest.MonkeyPatch.context() as patch:  # its place is of no account here
-        patch.setattr("manyview.plotting.map_graphs", lambda *_, **__: rng.random((n, 2)))
+    contents = two_groups(
+        ids=ids, labels=labels, confidence=rng.random(n), disagreement=rng.random((n, 1)),
+        views=[view],
+    )  # fmt: skip
+    positions = rng.random((n, 2))
+    with pytest.MonkeyPatch.context() as patch:  # a quicker map
+        patch.setattr("manyview.report._cluster_page.map_graphs", lambda *_, **__: positions)
         html = render_clusters(contents)
     page = visit(html)
     assert page.locator("#sizes button").count() == 200

@@ -1,6 +1,5 @@
 """The page about a clustering: its text and its numbers."""
 
-import json
 import re
 from base64 import b64encode
 from dataclasses import replace
@@ -10,11 +9,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from manyview.report import FeatureEffect, ViewContents, render_clusters
-from manyview.report._assets import as_json
-from manyview.report._colors import cluster_colors
-from manyview.report._points import choose_shown
-from manyview.report._tables import cluster_rows, most_disagreeing, sample_disagreement
+from manyview.plotting import FeatureEffect
+from manyview.report import render_clusters
 from tests.helpers.html import (
     NASTY,
     digits_page,
@@ -37,7 +33,7 @@ def html():
 
 def test_page_has_every_part(html, contents):
     for text in (
-        "Some digits", "mind the gap", "manyview cluster digits/ --seed 0", "AngularCIGMVC",
+        "Some digits", "three are missing", "manyview cluster digits/ --seed 0", "AngularCIGMVC",
         "View: gradients", "Unified graph", "3 missing", "pixels 28", "200 of 300 samples",
     ):  # fmt: skip
         assert text in html, text
@@ -57,7 +53,7 @@ def test_data_are_those_of_the_samples(html, contents):
     assert points["cluster"] == contents.labels.tolist()
     np.testing.assert_allclose(points["confidence"], contents.confidence, atol=6e-4)
     assert points["disagreement"][0][:3] == [None] * 3
-    np.testing.assert_allclose(points["disagreement"][2], contents.views[2].disagreement, atol=6e-4)
+    np.testing.assert_allclose(points["disagreement"][2], contents.disagreement[:, 2], atol=6e-4)
     assert data["views"] == ["pixels", "fourier", "gradients"]
     assert min(points["x"]) == min(points["y"]) == 0
     assert max(points["x"] + points["y"]) == 1
@@ -90,22 +86,20 @@ def test_names_are_text():
     view = replace(
         two_groups().views[0],
         name=NASTY,
-        disagreement=np.linspace(0, 1, 10),
         effects=[[FeatureEffect(NASTY, 1.0, 2.0, 1.0)], []],
     )
     page = render_clusters(
         two_groups(
-            ids=[NASTY] * 10, views=[view], settings={NASTY: NASTY}, warnings=[NASTY], **names
+            ids=[NASTY] * 10,
+            views=[view],
+            settings={NASTY: NASTY},
+            warnings=[NASTY],
+            disagreement=np.linspace(0, 1, 10)[:, None],
+            **names,
         )
     )
     assert page.count("<script") == page.count("</script>") == 2
     assert NASTY in page_data(page)["points"]["id"]
-
-
-def test_json_cannot_end_its_block():
-    text = as_json({"a": f"{NASTY} & \u2028 \u2029 ü"})
-    assert not set("<>&\u2028\u2029ü") & set(text)
-    assert json.loads(text) == {"a": f"{NASTY} & \u2028 \u2029 ü"}
 
 
 def test_no_formulas_and_no_warnings_from_names():
@@ -119,7 +113,7 @@ def test_no_formulas_and_no_warnings_from_names():
 def test_few_samples(n):
     page = render_clusters(two_groups(n))
     assert len(page_data(page)["points"]["x"]) == n
-    assert "nothing to tell how far a sample disagrees" in page
+    assert "so it measures no disagreement" in page
     assert "This method learns no unified graph" in page
     assert 'id="learning"' not in page
     assert 'id="features"' not in page
@@ -136,14 +130,14 @@ def test_samples_without_neighbours_and_one_cluster():
     assert np.isfinite(x).all()
     assert np.isfinite(y).all()
     assert "<b>1</b> cluster<" in page
-    empty = replace(lonely, graph=csr_array((10, 10)), disagreement=np.full(10, np.nan))
-    page = render_clusters(two_groups(views=[empty]))
-    assert "No view says anything about any sample" in page
+    empty = replace(lonely, graph=csr_array((10, 10)))
+    page = render_clusters(two_groups(views=[empty], disagreement=np.full((10, 1), np.nan)))
+    assert "No sample has edges in any view" in page
 
 
 def test_methods_that_do_not_split_graphs():
     page = render_clusters(some_digits("gbs"))
-    assert "nothing to tell how far a sample disagrees" in page
+    assert "so it measures no disagreement" in page
     assert page_data(page)["views"] == []
     assert 'id="learning"' in page
 
@@ -151,8 +145,9 @@ def test_methods_that_do_not_split_graphs():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ids": ["a"]}, "ids has 1 entries; expected 10, one a label"),
+        ({"ids": ["a"]}, "ids has 1 entries; expected 10, one per label"),
         ({"confidence": np.ones(3)}, "confidence has 3 entries; expected 10"),
+        ({"disagreement": np.ones((4, 1))}, "disagreement has 4 entries; expected 10"),
         ({"labels": np.zeros(0, dtype=int)}, "labels is empty"),
     ],
 )
@@ -161,47 +156,8 @@ def test_contents_that_do_not_fit(change, message):
         render_clusters(two_groups(**change))
 
 
-def test_every_cluster_is_shown(rng):
-    labels = np.repeat([0, 1, 2, 3], [90_000, 9_000, 10, 2])
-    shown = choose_shown(labels, 1000, rng)
-    assert len(shown) == len(np.unique(shown)) == 1000
-    assert (np.diff(shown) > 0).all()
-    counts = np.bincount(labels[shown], minlength=4)
-    assert counts[2] >= 5
-    assert counts[3] == 2
-    assert counts[0] / 1000 == pytest.approx(0.9, abs=0.05)  # otherwise as there are
-    np.testing.assert_array_equal(choose_shown(labels, 100_000, rng), np.arange(len(labels)))
-    many = np.arange(500) % 300
-    assert len(choose_shown(many, 200, rng)) == 200
-
-
 def test_the_page_says_how_many_are_shown(monkeypatch):
-    monkeypatch.setattr("manyview.report._cluster_page.MOST_SHOWN", 6)
+    monkeypatch.setattr("manyview.report._cluster_page.MAX_SHOWN", 6)
     page = render_clusters(two_groups(10))
     assert "6 of 10 samples are shown" in page
     assert len(page_data(page)["points"]["id"]) == 6
-
-
-def test_cluster_rows_count_and_average():
-    rows = cluster_rows(two_groups(5, confidence=np.array([1.0, 0.5, np.nan, 0.2, 0.4])))
-    assert [(row.size.text, row.confidence.text) for row in rows] == [("3", "0.75"), ("2", "0.30")]
-    assert rows[1].size.value == pytest.approx(2 / 3, abs=1e-4)
-
-
-def test_most_disagreeing_come_first():
-    values = np.array([[0.1, 0.9], [np.nan, 0.95], [np.nan, np.nan], [0.2, 0.3]])
-    views = [ViewContents(str(v), 4, 1, 0.5, csr_array((4, 4)), values[:, v]) for v in range(2)]
-    contents = two_groups(4, views=views)
-    rows = most_disagreeing(contents, sample_disagreement(views), {1: 7})
-    assert [row.id for row in rows] == ["1", "0", "3"]  # of sample 2 nothing is known
-    assert [row.point for row in rows] == [7, None, None]
-    assert [cell.text for cell in rows[0].views] == ["–", "0.950"]  # noqa: RUF001
-
-
-@pytest.mark.parametrize("count", [1, 12, 13, 200])
-def test_colours_differ(count):
-    colors = cluster_colors(count)
-    assert len(colors) == count
-    for shade in zip(*colors, strict=True):
-        assert len(set(shade)) == count
-        assert all(re.fullmatch("#[0-9a-f]{6}", color) for color in shade)

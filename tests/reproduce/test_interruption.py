@@ -1,4 +1,4 @@
-"""``manyview reproduce`` stopped half-way: whole cells, no workers, the same tables in the end."""
+"""``manyview reproduce`` stopped half-way: whole results, no workers, the same tables."""
 
 import json
 import logging
@@ -9,7 +9,7 @@ import time
 import pytest
 
 from manyview import cli
-from tests.cli.test_cli import run
+from tests.helpers.command import run
 from tests.helpers.interruption import (
     DRAFTS,
     alive,
@@ -30,7 +30,7 @@ SCORES = ["table1", "table2", "table3_arithmetic", "table3_geometric"]
 
 def scores_in(folder):
     tables = {name: (folder / f"{name}.csv").read_bytes() for name in SCORES}
-    for path in (folder / "cells").glob("*.json"):
+    for path in (folder / "experiments").glob("*.json"):
         tables[path.name] = json.loads(path.read_text())["result"]["scores"]
     return tables
 
@@ -52,31 +52,31 @@ def reproduced(tmp_path_factory):
 
 
 def kill_reproduce_and_repeat(folder, reproduced, processes, group, **when):
-    """As for a clustering; returns whether it was killed in time, and how many cells it left."""
+    """As for a clustering; returns whether it was killed in time, and how many results it left."""
     stopped = stop([*REPRODUCE, processes], signal.SIGKILL, group=group, cwd=folder, **when)
     assert stopped.returncode == KILLED or (stopped.finished and stopped.returncode == 0)
-    assert alive(stopped.pid) == []  # workers see that they are alone
+    assert alive(stopped.pid) == []  # workers end with their parent
     out = folder / "out"
-    cells = list(out.glob("cells/[!.]*"))
-    for path in cells:
+    kept = list(out.glob("experiments/[!.]*"))
+    for path in kept:
         assert json.loads(path.read_text())["result"]["scores"]
     if (out / "report.html").exists():
         assert scores_in(out) == reproduced[0]
     done = run(*REPRODUCE, processes, cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert f"4 cells, {len(cells)} of them from an earlier run, 0 failed" in done.stdout
+    assert f"4 experiments, {len(kept)} of them from an earlier run, 0 failed" in done.stdout
     assert scores_in(out) == reproduced[0]
     assert not list(folder.rglob(DRAFTS))
-    return stopped, len(cells)
+    return stopped, len(kept)
 
 
 @pytest.mark.slow
-def test_reproduce_killed_after_its_first_cell(folder, reproduced):
+def test_reproduce_killed_after_its_first_experiment(folder, reproduced):
     """The program alone: its workers end too."""
-    when = lambda: any(True for _ in folder.glob("out/cells/[!.]*"))  # noqa: E731
-    stopped, cells = kill_reproduce_and_repeat(folder, reproduced, "2", group=False, when=when)
+    when = lambda: any(True for _ in folder.glob("out/experiments/[!.]*"))  # noqa: E731
+    stopped, kept = kill_reproduce_and_repeat(folder, reproduced, "2", group=False, when=when)
     assert stopped.returncode == KILLED
-    assert 1 <= cells <= 4
+    assert 1 <= kept <= 4
 
 
 @pytest.mark.slow
@@ -106,11 +106,11 @@ def test_reproduce_interrupted_at_many_moments(folder, reproduced):
         how = (signal.SIGINT, signal.SIGTERM)[number % 2]
         after = rng.uniform(0.1, 1.0) * seconds
         stopped = stop([*REPRODUCE, "2"], how, after=after, group=number % 4 < 2, cwd=here)
-        more = "; finished cells are kept, the same command goes on"
+        more = "; finished experiments are kept, run the same command to continue"
         check_polite(stopped, reproduced[1]["2"], more)
         assert alive(stopped.pid) == []
         assert not list(here.rglob(DRAFTS))
-        for path in here.glob("out/cells/*"):
+        for path in here.glob("out/experiments/*"):
             assert json.loads(path.read_text())["result"]["scores"]
         return stopped
 
@@ -119,17 +119,17 @@ def test_reproduce_interrupted_at_many_moments(folder, reproduced):
 
 
 def test_reproduce_on_a_full_disk(small_disk, folder, capsys):
-    """When a cell can't be kept, the run ends; with space it goes on."""
+    """When a result can't be kept, the run ends; with space it continues."""
     words = [*REPRODUCE, "1", "--methods", "average graph"]
     words[words.index("out")] = str(small_disk.folder / "out")
     small_disk.leave(0)
     fails_in_one_line(words, capsys, "moons--average_graph--stored.json: no space left on device")
     assert not [path for path in small_disk.folder.glob("out/**/*") if path.is_file()]
-    small_disk.leave(12_288)  # for the cells, not for the tables
+    small_disk.leave(12_288)  # for the results, not for the tables
     fails_in_one_line(words, capsys, "no space left on device")
     files = [path for path in small_disk.folder.glob("out/**/*") if path.is_file()]
-    assert {path.parent.name for path in files} == {"cells"}
+    assert {path.parent.name for path in files} == {"experiments"}
     small_disk.free()
     assert cli.main(words) == 0
-    assert "2 cells, 2 of them from an earlier run, 0 failed" in capsys.readouterr().out
+    assert "2 experiments, 2 of them from an earlier run, 0 failed" in capsys.readouterr().out
     assert not list(small_disk.folder.rglob(DRAFTS))

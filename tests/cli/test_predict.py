@@ -1,0 +1,58 @@
+"""``manyview predict``, from files to files."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+
+from manyview import cli, load_model
+from tests.helpers.command import labels_in
+
+
+def test_predict(files, blobs, tmp_path, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    known = {row["id"]: row["cluster"] for row in labels_in("out/labels.csv")}
+    capsys.readouterr()
+    # The model knows views by name, and columns by name in any order; others are not looked at.
+    frame = pd.read_csv("view2.csv")
+    frame.insert(0, "extra", 1.0)
+    frame[frame.columns[::-1]].to_csv("new.csv", index=False)
+    assert cli.main(["predict", "out/model.zip", "third=new.csv", *words]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert list(rows[0]) == ["id", "cluster", "confidence"]
+    assert np.mean([row["cluster"] == known[row["id"]] for row in rows]) > 0.95
+    assert cli.main(["predict", "out/model.zip", *files, *words, "--output", "new/labels.csv"]) == 0
+    assert np.mean([r["cluster"] == known[r["id"]] for r in labels_in("new/labels.csv")]) > 0.99
+    assert load_model("out/model.zip").names == ("view0", "view1", "third")
+
+
+def test_new_tables_in_which_a_view_is_empty(files, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    frame = pd.read_csv("view0.csv")
+    frame.loc[:, frame.columns != "name"] = np.nan
+    frame.to_csv("hollow.csv", index=False)
+    capsys.readouterr()
+    new = ["view0=hollow.csv", "third=view2.csv"]
+    assert cli.main(["predict", "out/model.zip", "third=view2.csv", *words]) == 0
+    expected = {row["id"]: row for row in csv.DictReader(capsys.readouterr().out.splitlines())}
+    shared = frame["name"].isin(list(expected))
+    frame[shared].to_csv("hollow.csv", index=False)
+    assert cli.main(["predict", "out/model.zip", *new, *words]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    rows = list(csv.DictReader(shown.out.splitlines()))
+    assert {row["id"]: row for row in rows} == expected
+
+
+def test_columns_without_names_are_told(files, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    frame = pd.read_csv("view0.csv").set_index("name")
+    frame.columns = range(frame.shape[1])
+    frame.to_csv("numbered.csv")
+    capsys.readouterr()
+    assert cli.main(["predict", "out/model.zip", "view0=numbered.csv", *words]) == 0
+    told = "manyview: warning: columns of view 'view0' have no names; they are taken in the order"
+    assert capsys.readouterr().err.startswith(told)
