@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow test-oldest test-wheel dist fuzz audit lint types bench bench-dask \
+.PHONY: demo test test-quick test-slow test-oldest test-wheel dist fuzz audit lint types bench bench-dask \
 	bench-memory bench-scale bench-peers bench-practice bench-readers robustness reproduce clean
 .DEFAULT_GOAL := demo
 
@@ -21,11 +21,16 @@ demo: $(VENV)/.installed-cli
 test: lint types
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
+# Unit tests, for every save: no fuzzing, no other processes, no browser (tests/conftest.py has the
+# list of what is left out).
+test-quick: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q -m "not slow and not full" --numprocesses 2 --dist loadscope tests
+
 # Those marked as slow, which `make test` leaves out.
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m slow --numprocesses 2 --dist loadfile
 
-# Fuzzing for so many minutes instead of two.
+# Fuzzing for so many minutes, not 30 seconds.
 MINUTES ?= 30
 fuzz: $(VENV)/.installed-dev
 	MANYVIEW_FUZZ_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/python -m pytest --numprocesses 2 tests/fuzz

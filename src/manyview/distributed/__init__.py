@@ -8,5 +8,3 @@ Dask makes again when a worker is lost. The rounds hold state that it can't, so 
 from manyview.distributed._backend import DaskBackend
 from manyview.distributed._memory import DaskWorkersError
 from manyview.distributed._sources import distributed_tables, read_files
-
-__all__ = ["DaskBackend", "DaskWorkersError", "distributed_tables", "read_files"]

@@ -3,13 +3,3 @@
 from manyview.predict._model import ClusterModel, Prediction
 from manyview.predict._model_file import load_model, model_bytes, save_model
 from manyview.predict._training_views import TrainingView, match_views
-
-__all__ = [
-    "ClusterModel",
-    "Prediction",
-    "TrainingView",
-    "load_model",
-    "match_views",
-    "model_bytes",
-    "save_model",
-]

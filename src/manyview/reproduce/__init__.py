@@ -4,17 +4,3 @@ from manyview.reproduce._outputs import write_outputs
 from manyview.reproduce._plan import BUILTIN, METHODS, PAPER_DATA, Experiment, load, plan
 from manyview.reproduce._run import ExperimentResult, run_experiments
 from manyview.reproduce._tables import Results, summary_table
-
-__all__ = [
-    "BUILTIN",
-    "METHODS",
-    "PAPER_DATA",
-    "Experiment",
-    "ExperimentResult",
-    "Results",
-    "load",
-    "plan",
-    "run_experiments",
-    "summary_table",
-    "write_outputs",
-]

@@ -15,29 +15,3 @@ from manyview.runtime._memory import (
     memory_limit,
 )
 from manyview.runtime._run import Run
-
-__all__ = [
-    "ARCHIVE_ERRORS",
-    "Archive",
-    "Checkpoint",
-    "Estimate",
-    "NotEnoughMemoryError",
-    "Run",
-    "archive_bytes",
-    "available_memory",
-    "check_choice",
-    "check_folder",
-    "check_integer",
-    "check_memory",
-    "check_real",
-    "check_writable",
-    "format_bytes",
-    "logger",
-    "memory_left",
-    "memory_limit",
-    "read_archive",
-    "require_extra",
-    "verbosity",
-    "write_file",
-    "write_files",
-]

@@ -3,5 +3,3 @@
 from manyview.inputs.files._limits import ReadOptions
 from manyview.inputs.files._parquet import open_parquet
 from manyview.inputs.files._read import read_tables, read_views
-
-__all__ = ["ReadOptions", "open_parquet", "read_tables", "read_views"]
