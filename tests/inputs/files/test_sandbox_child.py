@@ -376,7 +376,7 @@ def test_a_long_name_of_very_many_rows(folder):
         group["categories"] = ["a" * 10**7]
         group.create_dataset("codes", (10**7,), "i1", chunks=(10**6,))
     assert os.path.getsize("x.h5ad") < 2 * 10**7
-    with pytest.raises(ValueError, match=r"x.h5ad: h5ad file needs more memory than is available"):
+    with pytest.raises(ValueError, match=r"x.h5ad: .* takes more than .* MB of memory"):
         read("x.h5ad")
 
 

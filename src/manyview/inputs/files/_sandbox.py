@@ -33,10 +33,12 @@ from manyview.inputs.files._limits import (
 from manyview.inputs.files._variables import Unread, Variable, checked_ids, tables_of
 from manyview.runtime import available_memory
 
-#: Seconds of computing for a file, and bytes of it for which it gets one more. Waiting for a disk
-#: does not count. Intact files need a small part of that.
+#: Seconds of computing that any file gets, waiting for a disk not counted, and more per byte of it.
 PATIENCE = 60.0
-_BYTES_PER_SECOND = 10**6
+_SECONDS_PER_BYTE = 1e-5
+#: Bytes of memory likewise: what is compressed grows by up to 1032, and some copies are made.
+_MEMORY = 2**28
+_MEMORY_PER_BYTE = 5000
 _BLOCK = 2**24  # bytes of an array at a time
 _LINE = 2**20  # bytes of a message at most
 _PROGRAM = Path(__file__).with_name("_sandbox_child.py")
@@ -122,8 +124,10 @@ class _Item:
 
 def _read(path: Path, kind: str, key: str | None, ids: str | None = None) -> list[_Item]:
     """The tables of a file that the key chooses. All damage is one error that names the path."""
-    seconds = PATIENCE + path.stat().st_size / _BYTES_PER_SECOND
-    limits = {"memory": available_memory(), "seconds": seconds}
+    n_bytes, available = path.stat().st_size, available_memory()
+    memory = _MEMORY + _MEMORY_PER_BYTE * n_bytes
+    memory = memory if available is None else min(memory, available)
+    limits = {"memory": memory, "seconds": PATIENCE + _SECONDS_PER_BYTE * n_bytes}
     request = {"path": str(path), "kind": kind, "key": key, "ids": ids, **limits}
     # The modules of this process, wherever they are, but none that lie beside the data.
     modules = os.pathsep.join(name for name in sys.path if os.path.isabs(name))
@@ -145,7 +149,7 @@ def _read(path: Path, kind: str, key: str | None, ids: str | None = None) -> lis
                         return items
                 except EOFError:
                     child.wait()
-                _explain(path, kind, child.returncode, seconds, child.stderr.read(_LINE))
+                _explain(path, kind, child.returncode, limits, child.stderr.read(_LINE))
         finally:
             child.kill()  # does nothing if it has ended
 
@@ -185,13 +189,17 @@ def _array(
     return array.reshape(shape)
 
 
-def _explain(path: Path, kind: str, code: int, seconds: float, reason: bytes) -> NoReturn:
+def _explain(path: Path, kind: str, code: int, limits: dict[str, float], reason: bytes) -> NoReturn:
     """Why the other process did not finish: by its own words or by its exit code."""
     told = json.loads(reason) if reason.startswith(b"{") else {}
     if "missing_library" in told:
         raise ImportError(f"reading {path} needs h5py: pip install 'manyview[bio]'")
     if "too_large" in told:
-        raise MemoryError
+        most = f"{limits['memory'] / 1e6:,.0f} MB of memory"
+        raise ValueError(
+            f"{path}: the {kind} file takes more than {most} to read; expected at most that, by "
+            "its size and the memory available"
+        )
     if "refused" in told:
         known = f"; expected one of {first_few(told['known'], 10)}" if told["known"] else ""
         raise ValueError(f"{path}{told['refused']}{known}")
@@ -199,7 +207,7 @@ def _explain(path: Path, kind: str, code: int, seconds: float, reason: bytes) ->
         damaged(path, kind, ValueError(told["damaged"]))
     what = f"{path}: not a readable {kind} file, damaged: the process that reads it"
     if -code == getattr(signal, "SIGPROF", None):
-        raise ValueError(f"{what} did not finish in {seconds:.0f} seconds of computing")
+        raise ValueError(f"{what} did not finish in {limits['seconds']:.0f} seconds of computing")
     if code < 0:
         raise ValueError(f"{what} crashed (signal {-code})")
     raise ValueError(f"{path}: the process that reads {kind} files ended with code {code}")

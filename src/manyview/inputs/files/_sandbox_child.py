@@ -65,7 +65,7 @@ def _reason(error: Exception) -> dict[str, Any]:
     return {"damaged": text}
 
 
-def _limit(memory: int | None, seconds: float) -> None:
+def _limit(memory: int, seconds: float) -> None:
     """Limit seconds of computing, and bytes of memory beyond those in use now."""
     if hasattr(signal, "setitimer"):  # not on Windows
         signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -78,7 +78,7 @@ def _limit(memory: int | None, seconds: float) -> None:
     except (ImportError, OSError):
         return
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    if memory is not None and (hard == resource.RLIM_INFINITY or used + memory < hard):
+    if hard == resource.RLIM_INFINITY or used + memory < hard:
         resource.setrlimit(resource.RLIMIT_AS, (used + memory, hard))
 
 
@@ -137,7 +137,7 @@ def _variable(
         raise ValueError(f"variable {name!r} has shape {shape}")
     about = {"variable": name, "name": name, "shape": shape, "kind": kind}
     try:
-        value = None if kind in _NO_NUMBERS else _loaded(scipy_io, path, name)
+        value: Any = None if kind in _NO_NUMBERS else _loaded(scipy_io, path, name)
     except (ValueError, TypeError) as error:
         if kind != "cell":  # which may hold text in no known encoding
             raise
