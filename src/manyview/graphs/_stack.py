@@ -15,7 +15,6 @@ from manyview.graphs._components import count_components
 from manyview.graphs._row_block import (
     RowBlock,
     aligned_weights,
-    gathered,
     reordered,
     united_pattern,
 )
@@ -61,10 +60,6 @@ class GraphStack(RowBlock):
 
     def n_components(self, A: FloatArray) -> int:
         return count_components(self.symmetric(A.max(axis=0)))
-
-    def transposed(self, values: FloatArray) -> FloatArray:
-        """The value of (j, i) at the position of (i, j), 0 where the pattern has no (j, i)."""
-        return gathered(values, self.reverse)
 
     def matrix(self, values: FloatArray) -> csr_array:
         """Values on the pattern as a matrix between samples, without stored zeros."""

@@ -14,7 +14,6 @@ from manyview.spectral._laplacian import degrees_of, laplacian, laplacian_rows, 
 from manyview.spectral._n_clusters import (
     MAX_CLUSTERS,
     ClusterNumber,
-    suggest_from_graphs,
     suggest_from_stack,
 )
 from manyview.spectral._spectrum import (

@@ -10,6 +10,7 @@ for a similar matrix. Filters run in single precision; residuals are measured in
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -193,6 +194,15 @@ def cache_aligned(block: Any, kind: type) -> Any:
     return out
 
 
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Idle threads would spin on the cores that the products need, and sums that are split among
+    threads depend on their number."""
+    with threadpool_limits(1, "blas"):
+        yield
+
+
+@_one_blas_thread()
 def chebyshev_eigenpairs(
     operator: SymmetricOperator,
     wanted: int,
@@ -204,21 +214,6 @@ def chebyshev_eigenpairs(
     max_products: int = MAX_PRODUCTS,
 ) -> Eigenpairs:
     """The `wanted` smallest eigenpairs besides the null space, and roughly the next one."""
-    # One BLAS thread: idle ones would spin on the cores that the products need, and a sum that is
-    # split among threads depends on their number.
-    with threadpool_limits(1, "blas"):
-        return _iterate(operator, wanted, null, start, rng, tolerance, max_products)
-
-
-def _iterate(
-    operator: SymmetricOperator,
-    wanted: int,
-    null: NullSpace | None,
-    start: Eigenpairs | None,
-    rng: np.random.Generator,
-    tolerance: float,
-    max_products: int,
-) -> Eigenpairs:
     n, bound = operator.n_samples, operator.bound
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32

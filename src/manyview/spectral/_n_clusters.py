@@ -7,22 +7,17 @@ largest gap is often among the small eigenvalues.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from manyview.graphs import MeanGraph, stack_graphs
+from manyview.graphs import MeanGraph, Stack
 from manyview.spectral._spectrum import laplacian_spectrum
 
 #: The largest number of clusters considered.
 MAX_CLUSTERS = 20
 # Gaps that a gap is compared with.
 _N_FOLLOWING = 3
-#: Eigenvalues computed for it.
-N_EIGENVALUES = MAX_CLUSTERS + _N_FOLLOWING
 
 
 @dataclass(frozen=True)
@@ -66,17 +61,10 @@ class ClusterNumber:
         return "\n".join(lines)
 
 
-def suggest_from_graphs(
-    graphs: Sequence[csr_array], rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
-) -> ClusterNumber:
-    """Suggest a number of clusters from the graphs of the views; rows sum to 1 or 0."""
-    return suggest_from_stack(stack_graphs(graphs), rng, max_clusters)
-
-
 def suggest_from_stack(
-    stack: Any, rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
+    stack: Stack, rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
 ) -> ClusterNumber:
-    """The same for graphs stacked on one pattern, local or distributed."""
+    """Suggest a number of clusters from the eigenvalues of the mean of the stacked graphs."""
     n = stack.n_samples
     if n < 3:
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
