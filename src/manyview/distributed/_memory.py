@@ -25,7 +25,8 @@ def worker_memory(size: FitSize, n_workers: int) -> Estimate:
     # Indices; own and received weights, and consistent parts before and after; U.
     stack = (16 + 8 * (4 * n_views + 3)) * size.union_edges
     # Every worker has all vectors of the eigensolver, in single precision.
-    vectors = 12 * n * (size.n_clusters + SPARE_VECTORS + 4) + 24 * n
+    width = -8 * (-(size.n_clusters + 1 + SPARE_VECTORS) // 8)
+    vectors = 12 * n * width + 24 * n
     rounds = (graphs + stack + 16 * size.symmetrised_edges) / n_workers + vectors
     neighbors = (2 * rows + graphs + search) / n_workers
     return Estimate({"neighbors": round(neighbors), "rounds": round(rounds)})
