@@ -1,4 +1,4 @@
-"""``manyview cluster --scheduler``, on clusters of processes."""
+"""``manyview cluster --scheduler``, with Dask workers in processes."""
 
 import csv
 import json
@@ -27,7 +27,7 @@ import pyarrow.parquet
 from distributed import Client
 
 from manyview.distributed import _memory as memory
-from manyview.distributed import _sources as spread_files
+from manyview.distributed import _sources as sources
 from tests.helpers.dask_clusters import cluster, let_go
 
 LIMIT = 120
@@ -45,7 +45,7 @@ def data():
 
 
 def frame_of(view):
-    """Numbers of some kinds, what is no number, and names of the samples."""
+    """Columns of several types, and names of the samples."""
     frame = pd.DataFrame(view).add_prefix("f")
     frame["whole"] = np.arange(len(view)) % 3
     frame["single"] = (np.arange(len(view)) % 5).astype(np.float32)
@@ -77,7 +77,7 @@ def run(*words, code=0):
 
 
 def fails(capsys, *words):
-    """The one line that a command ends with, which leaves nothing behind."""
+    """The error line of a command, which must leave no files."""
     capsys.readouterr()
     run(*words, "--output", "refused", code=2)
     shown = capsys.readouterr()
@@ -89,7 +89,7 @@ def fails(capsys, *words):
 
 
 def written(folder):
-    """The labels, and what the summary says, without what differs on a cluster."""
+    """Labels, summary and confidences, without the entries that differ on Dask."""
     with open(f"{folder}/labels.csv", newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     confidence = [float(row.pop("confidence")) for row in rows]
@@ -100,37 +100,37 @@ def written(folder):
     return rows, summary, confidence
 
 
-def assert_same(spread, local):
-    ours, theirs = written(spread), written(local)
-    assert ours[:2] == theirs[:2]
-    np.testing.assert_allclose(ours[2], theirs[2], rtol=1e-12)
-    assert sorted(os.listdir(spread)) == ["labels.csv", "summary.json"]
+def assert_same(ours, theirs):
+    outputs, expected = written(ours), written(theirs)
+    assert outputs[:2] == expected[:2]
+    np.testing.assert_allclose(outputs[2], expected[2], rtol=1e-12)
+    assert sorted(os.listdir(ours)) == ["labels.csv", "summary.json"]
 
 
 def test_labels_of_the_local_command(files, address, capsys):
     run(*files, "--id", "name", "--output", "local", "--save-model")
-    shutil.copytree("local", "spread")  # what an earlier run left goes
+    shutil.copytree("local", "dask")  # files of an earlier run are removed
     capsys.readouterr()
     with watched_reading() as read:
-        run(*files, "--id", "name", "--output", "spread", "--force", "--scheduler", address)
+        run(*files, "--id", "name", "--output", "dask", "--force", "--scheduler", address)
     assert read == [["name"], ["name"]]  # features are for the workers
     shown = capsys.readouterr()
     assert shown.err == ""
     assert "second" in shown.out
-    assert "Report: none, as the graphs that it shows stayed on the cluster" in shown.out
-    assert_same("spread", "local")
-    assert written("spread")[0][7]["id"] == "s7"
-    with open("spread/summary.json", encoding="utf-8") as stream:
+    assert "Report: none, as its graphs stay on the Dask workers" in shown.out
+    assert_same("dask", "local")
+    assert written("dask")[0][7]["id"] == "s7"
+    with open("dask/summary.json", encoding="utf-8") as stream:
         command = json.load(stream)["command"]
     assert command == (
         "manyview cluster view0.parquet second=view1.parquet --id name --clusters 3 "
-        f"--method angular --neighbors auto --seed 0 --output spread --scheduler {address}"
+        f"--method angular --neighbors auto --seed 0 --output dask --scheduler {address}"
     )
 
 
 @contextmanager
 def watched_reading():
-    """The columns that are read of Parquet files in this process."""
+    """The columns of Parquet files that this process reads."""
     read = []
     iter_batches = pyarrow.parquet.ParquetFile.iter_batches
 
@@ -148,18 +148,18 @@ def test_folders_of_parts_and_other_formats(files, data, folder, address):
     pd.read_parquet("view1.parquet").to_csv("view1.csv", index=False)
     words = ["second=view1.csv", "--id", "name"]
     run("first=view0.parquet", *words, "--output", "local")
-    run(f"first={parts}", *words, "--output", "spread", "--scheduler", address)
-    assert_same("spread", "local")
+    run(f"first={parts}", *words, "--output", "dask", "--scheduler", address)
+    assert_same("dask", "local")
 
 
 def test_columns_are_chosen_as_in_the_local_command(files, address, capsys):
-    complaint = fails(capsys, *files, "--scheduler", address)
-    assert "1 column is not numeric ('name'), column 'name' is of type" in complaint
+    error = fails(capsys, *files, "--scheduler", address)
+    assert "1 column is not numeric ('name'), column 'name' is of type" in error
     words = [*files, "--drop-non-numeric", "--method", "gbs"]
     run(*words, "--output", "local")
-    run(*words, "--output", "spread", "--scheduler", address)
-    assert_same("spread", "local")
-    assert [row["id"] for row in written("spread")[0][:2]] == ["0", "1"]
+    run(*words, "--output", "dask", "--scheduler", address)
+    assert_same("dask", "local")
+    assert [row["id"] for row in written("dask")[0][:2]] == ["0", "1"]
 
 
 def test_rows_of_empty_cells(files, address):
@@ -168,9 +168,9 @@ def test_rows_of_empty_cells(files, address):
     frame.loc[30:50, frame.columns != "name"] = np.nan
     frame.to_parquet("view0.parquet", index=False, row_group_size=50)
     run(*files, "--id", "name", "--output", "local")
-    run(*files, "--id", "name", "--output", "spread", "--scheduler", address)
-    assert_same("spread", "local")
-    assert written("spread")[1]["views"][0]["n_samples"] == 99
+    run(*files, "--id", "name", "--output", "dask", "--scheduler", address)
+    assert_same("dask", "local")
+    assert written("dask")[1]["views"][0]["n_samples"] == 99
 
 
 @pytest.mark.parametrize("change", ["order", "other", "fewer"])
@@ -188,12 +188,12 @@ def test_ids_must_be_the_same_in_the_same_order(files, address, capsys, change):
         "other": "have ids 's4' and 'x' in row 5",
         "fewer": "have 120 and 119 ids",
     }
-    complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)
-    assert f"views 'view0' and 'second' {found[change]}; expected the same ids in" in complaint
+    error = fails(capsys, *files, "--id", "name", "--scheduler", address)
+    assert f"views 'view0' and 'second' {found[change]}; expected the same ids in" in error
 
 
 def test_what_does_not_go_together(files, capsys):
-    nobody = ["--scheduler", "tcp://127.0.0.1:1"]  # refused before anybody is asked
+    nobody = ["--scheduler", "tcp://127.0.0.1:1"]  # refused before a connection is tried
     for more, expected in (
         (["--checkpoint", "kept"], "--checkpoint with --scheduler; expected one of them"),
         (["--save-model"], "--save-model with --scheduler; expected one of them"),
@@ -208,36 +208,36 @@ def test_what_does_not_go_together(files, capsys):
 
 @contextmanager
 def listening():
-    """A server that says nothing, as one that waits for another protocol."""
+    """A server that does not answer, as one with another protocol."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 @pytest.mark.parametrize("given", ["nonsense", "127.0.0.1:port", "tcp://127.0.0.1:1", "foo://a:1"])
 def test_no_scheduler_there(files, capsys, given):
-    complaint = fails(capsys, *files, "--id", "name", "--scheduler", given)
-    assert f"--scheduler {given}: no Dask scheduler to be reached (" in complaint
+    error = fails(capsys, *files, "--id", "name", "--scheduler", given)
+    assert f"--scheduler {given}: no Dask scheduler reached (" in error
 
 
 def test_something_else_there(files, capsys, address):
     with listening() as port:
         started = time.monotonic()
-        complaint = fails(capsys, *files, "--id", "name", "--scheduler", f"127.0.0.1:{port}")
+        error = fails(capsys, *files, "--id", "name", "--scheduler", f"127.0.0.1:{port}")
         assert time.monotonic() - started < 10
-    assert "no Dask scheduler to be reached (no answer in 4 s)" in complaint
+    assert "no Dask scheduler reached (no answer in 4 s)" in error
 
 
 def test_without_dask(files, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    complaint = fails(capsys, *files, "--id", "name", "--scheduler", "127.0.0.1:1")
-    assert complaint == (
+    error = fails(capsys, *files, "--id", "name", "--scheduler", "127.0.0.1:1")
+    assert error == (
         "manyview: error: --scheduler needs distributed, which is not installed; expected: "
         "pip install 'manyview[dask]'\n"
     )
 
 
 class Workers:
-    """A client as far as it is asked about its workers."""
+    """A client with the methods that ask for its workers."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -263,10 +263,10 @@ def test_workers_have_the_same_manyview():
 def test_memory(files, address, capsys, monkeypatch):
     monkeypatch.setattr(memory, "limit_of", lambda session: 1000)
     words = [*files, "--id", "name", "--scheduler", address]
-    complaint = fails(capsys, *words)
-    assert "on each of 3 workers, but 0 MB is the limit of one; expected more workers" in complaint
-    assert complaint.endswith(", or --yes to fit anyway\n")
-    run(*words, "--yes", "--output", "spread")
+    error = fails(capsys, *words)
+    assert "on each of 3 workers, but 0 MB is the limit of one; expected more workers" in error
+    assert error.endswith(", or --yes to fit anyway\n")
+    run(*words, "--yes", "--output", "dask")
 
 
 def test_workers_lost_too_often(files, address, capsys, monkeypatch):
@@ -274,12 +274,12 @@ def test_workers_lost_too_often(files, address, capsys, monkeypatch):
         raise memory.DaskWorkersError("workers were lost again and again")
 
     monkeypatch.setattr("manyview.distributed.DaskBackend.run_fit", lost)
-    complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)
-    assert complaint == "manyview: error: workers were lost again and again\n"
+    error = fails(capsys, *files, "--id", "name", "--scheduler", address)
+    assert error == "manyview: error: workers were lost again and again\n"
 
 
 def test_files_that_workers_do_not_find(files, address, capsys, monkeypatch):
-    read = spread_files.read_files
+    read = sources.read_files
 
     def read_and_move(*args, **options):
         tables = read(*args, **options)
@@ -287,8 +287,8 @@ def test_files_that_workers_do_not_find(files, address, capsys, monkeypatch):
         return tables
 
     monkeypatch.setattr("manyview.distributed.read_files", read_and_move)
-    complaint = fails(capsys, *files, "--id", "name", "--scheduler", address)
-    assert "view0.parquet: a worker finds no such file; expected it there on all" in complaint
+    error = fails(capsys, *files, "--id", "name", "--scheduler", address)
+    assert "view0.parquet: a worker finds no such file; expected it there on all" in error
 
 
 def test_odd_folders(files, folder, address, capsys):
@@ -307,7 +307,7 @@ def test_odd_folders(files, folder, address, capsys):
 
 @contextmanager
 def operated(folder, n_workers):
-    """The address of a scheduler and workers that were started as an operator does it."""
+    """The address of a scheduler and workers started by the commands of Dask."""
     dask = [sys.executable, "-m", "dask"]
     place = folder / "scheduler.json"
     started = []
@@ -344,26 +344,26 @@ def operated(folder, n_workers):
 
 
 @pytest.mark.slow
-def test_as_an_operator_would(files, folder, capsys):
+def test_workers_started_by_commands(files, folder, capsys):
     run(*files, "--id", "name", "--output", "local")
     words = [sys.executable, "-m", "manyview", "cluster", *files, "--id", "name", "--clusters", "3"]
     with operated(folder, 2) as there:
         words += ["--scheduler", there]
         with Client(there, set_as_default=False) as client:
             client.wait_for_workers(2, timeout=LIMIT)
-        done = subprocess.run([*words, "--output", "spread"], capture_output=True, timeout=LIMIT)
+        done = subprocess.run([*words, "--output", "dask"], capture_output=True, timeout=LIMIT)
         assert (done.returncode, done.stderr) == (0, b"")
-    assert_same("spread", "local")
+    assert_same("dask", "local")
 
 
 def test_no_workers(files, folder, capsys):
     with operated(folder, 0) as there:
-        complaint = fails(capsys, *files, "--id", "name", "--scheduler", there)
-    assert f"--scheduler {there} has no workers; expected at least one" in complaint
+        error = fails(capsys, *files, "--id", "name", "--scheduler", there)
+    assert f"--scheduler {there} has no workers; expected at least one" in error
 
 
 def test_interrupted(files, address, folder):
-    """A request to stop ends the command in one line, and frees the workers."""
+    """Ctrl-C ends the command with one line, and frees the workers."""
 
     def begun(dask_scheduler):
         return any(str(key).startswith("manyview") for key in dask_scheduler.tasks)

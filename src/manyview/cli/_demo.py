@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from manyview.cli._inputs import add_seed, check_seed
 from manyview.cli._terminal import print_path, print_table, progress
@@ -24,39 +26,43 @@ def add_demo_options(parser: argparse.ArgumentParser) -> None:
 def demo(options: argparse.Namespace) -> None:
     """Cluster the handwritten digits of scikit-learn with the main methods, and write a report
     page."""
-    from manyview.api import cluster
     from manyview.datasets import load_digits_views
-    from manyview.metrics import clustering_scores
     from manyview.runtime import check_writable
 
     check_seed(options.seed)
     check_writable(options.output, ["report.html"], force=True)  # before the work
-    data = load_digits_views()
-    first = next(iter(_METHODS))
-    jobs = [(name, "all", data.views) for name in _METHODS]
-    jobs += [(first, name, {name: view}) for name, view in data.views.items()]
-    results, rows = [], []
+    path, title = options.output / "report.html", "Handwritten digits in three views"
     with progress() as show:
-        show(0, len(jobs) + 1, "compiling (first run only)")
-        for name, _, views in jobs[: len(_METHODS) + 1]:  # enough samples to run the same code
-            few = {view: matrix[:600] for view, matrix in views.items()}
-            cluster(few, data.n_clusters, method=_METHODS[name])
-        for done, (name, which, views) in enumerate(jobs, start=1):
-            show(done, len(jobs) + 1, f"{name}, views: {which}")
-            result = cluster(
-                views, data.n_clusters, method=_METHODS[name], random_state=options.seed
-            )
-            scores = clustering_scores(data.target, result.labels)
-            texts = [f"{scores[score]:.3f}" for score in _SCORES]
-            rounds, seconds = str(result.estimator.n_iter_), f"{result.seconds:.1f}"
-            rows.append([name, which, *texts, rounds, seconds])
-            results.append(result)
-        show(len(jobs) + 1, len(jobs) + 1, "writing the report")
-        title = "Handwritten digits in three views"
-        path = results[0].report(
-            options.output / "report.html", title=title, command="manyview demo"
-        )
+        data = load_digits_views()
+        results, rows = _cluster_all(data, options.seed, show)
+        results[0].report(path, title=title, command="manyview demo")
     title = f"Handwritten digits: {data.n_samples:,} images, {data.n_clusters} clusters"
     note = "Scores against the true digits, which no method has seen; 1 is perfect."
     print_table(title, ("method", "views", *_SCORES, "rounds", "seconds"), rows, 2, note)
     print_path("Report", path)
+
+
+def _cluster_all(
+    data: Any, seed: int, show: Callable[[int, int, str], None]
+) -> tuple[list[Any], list[list[str]]]:
+    """Results and rows of the table: all methods on all views, then the first on each view."""
+    from manyview.api import cluster
+    from manyview.metrics import clustering_scores
+
+    jobs = [(name, "all", data.views) for name in _METHODS]
+    jobs += [("angular", name, {name: view}) for name, view in data.views.items()]
+    steps, results, rows = len(jobs) + 1, [], []
+    show(0, steps, "compiling (first run only)")
+    for name, _, views in jobs[: len(_METHODS) + 1]:  # the same code on fewer samples
+        few = {view: matrix[:600] for view, matrix in views.items()}
+        cluster(few, data.n_clusters, method=_METHODS[name])
+    for done, (name, which, views) in enumerate(jobs, start=1):
+        show(done, steps, f"{name}, views: {which}")
+        result = cluster(views, data.n_clusters, method=_METHODS[name], random_state=seed)
+        scores = clustering_scores(data.target, result.labels)
+        numbers = [f"{scores[score]:.3f}" for score in _SCORES]
+        rounds, seconds = str(result.estimator.n_iter_), f"{result.seconds:.1f}"
+        rows.append([name, which, *numbers, rounds, seconds])
+        results.append(result)
+    show(steps, steps, "writing the report")
+    return results, rows

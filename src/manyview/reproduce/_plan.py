@@ -28,7 +28,6 @@ BUILTIN: dict[str, Callable[[], MultiViewData]] = {
     "moons": lambda: make_moon_views(random_state=0),
 }
 
-
 #: The rows of the tables.
 METHODS = {method.title: method for method in REGISTRY}
 
