@@ -24,7 +24,7 @@ from manyview._signals import defer_stop_signals
 if sys.platform != "win32":
     import fcntl
 
-# With the host's name: some network file systems show a lock on its own machine only.
+# Part of a draft's name: on some network file systems other machines do not see a lock.
 _HOST = f"{zlib.crc32(platform.node().encode()):08x}"
 _OLD = ".old"
 
@@ -77,8 +77,8 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, without: Iterable[s
     folder = folder.absolute()
     is_new = not folder.exists()
     folder.parent.mkdir(parents=True, exist_ok=True)
-    replaced = [folder / name for name in dict.fromkeys([*without, *files])]
-    replaced = [path for path in replaced if os.path.lexists(path)]
+    paths = [folder / name for name in dict.fromkeys([*without, *files])]
+    replaced = [path for path in paths if os.path.lexists(path)]
     for path in replaced:
         _check_replaceable(path)
     with _draft(folder.parent if is_new else folder) as draft:
@@ -136,10 +136,10 @@ def _errors_name(path: Path) -> Iterator[None]:
 def _draft(home: Path) -> Iterator[Path]:
     """A temporary folder in `home`, removed at the end unless it was renamed.
 
-    Requests to stop are deferred until then.
+    Stop signals are deferred until then.
     """
     draft = home / f".manyview-{_HOST}-{secrets.token_hex(8)}.draft"
-    with defer_stop_signals(), _lock(home):
+    with _lock(home), defer_stop_signals():
         with _errors_name(home):
             draft.mkdir()
         try:
