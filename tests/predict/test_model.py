@@ -268,7 +268,7 @@ def test_errors(blobs, rng):
         model.predict({third: rng.standard_normal((3, 2))})
     nan = blobs.views[first][:3].copy()
     nan[1] = np.nan
-    with pytest.raises(ValueError, match=r"1 sample\(s\) are absent from all views: 1"):
+    with pytest.raises(ValueError, match=r"1 sample\(s\) are missing from all views: 1"):
         model.predict({first: nan})
     square = [np.abs(rng.standard_normal((30, 30))) for _ in range(2)]
     given = AngularCIGMVC(3, graph="precomputed", random_state=0).fit(square)

@@ -194,51 +194,46 @@ def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
 
 
 @njit(cache=True)
-def components(indptr: IntArray, indices: IntArray) -> IntArray:
-    """Each sample's connected component in a symmetric pattern, numbered by first samples."""
-    n = len(indptr) - 1
-    out = np.full(n, -1, np.int32)
-    queue = np.empty(n, np.int32)
-    count = 0
-    for first in range(n):
-        if out[first] >= 0:
-            continue
-        out[first] = count
-        queue[0] = first
-        read = 0
-        filled = 1
-        while read < filled:
-            i = queue[read]
+def _breadth_first(
+    indptr: IntArray, indices: IntArray, first: int, number: int, out: IntArray, queue: IntArray
+) -> int:
+    """out = number for all samples connected to `first`; returns the steps to the farthest."""
+    out[first] = number
+    queue[0] = first
+    read, filled, depth = 0, 1, -1
+    while read < filled:
+        depth += 1
+        for position in range(read, filled):
+            i = queue[position]
             read += 1
             for e in range(indptr[i], indptr[i + 1]):
                 j = indices[e]
                 if out[j] < 0:
-                    out[j] = count
+                    out[j] = number
                     queue[filled] = j
                     filled += 1
-        count += 1
+    return depth
+
+
+@njit(cache=True)
+def components(indptr: IntArray, indices: IntArray) -> IntArray:
+    """Each sample's connected component in a symmetric pattern, numbered by first samples."""
+    n = len(indptr) - 1
+    out, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    count = 0
+    for first in range(n):
+        if out[first] < 0:
+            _breadth_first(indptr, indices, first, count, out, queue)
+            count += 1
     return out
 
 
 @njit(cache=True)
 def breadth_first_depth(indptr: IntArray, indices: IntArray) -> int:
-    """Number of edges from sample 0 to the farthest sample of its connected component."""
-    steps = np.full(len(indptr) - 1, -1)
-    queue = np.empty(len(steps), np.int64)
-    steps[0] = 0
-    queue[0] = 0
-    filled = 1
-    read = 0
-    while read < filled:
-        i = queue[read]
-        read += 1
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            if steps[j] < 0:
-                steps[j] = steps[i] + 1
-                queue[filled] = j
-                filled += 1
-    return int(steps.max())
+    """Number of edges from sample 0 to the farthest sample connected to it."""
+    n = len(indptr) - 1
+    out, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    return _breadth_first(indptr, indices, 0, 0, out, queue)
 
 
 @njit(cache=True)

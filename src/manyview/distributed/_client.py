@@ -6,7 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
@@ -85,8 +85,8 @@ class DaskSession:
         if block is not None:
             where = {"workers": [self._worker_of(block)], "allow_other_workers": True}
         key = f"manyview-{name}-{self._token}_{next(self._numbers)}"
-        run = _with_one_blas_thread if name in _WITH_BLAS else _alone
-        return self.track(self.client.submit(run, function, *args, key=key, pure=False, **where))
+        call = (_run_task, name in _WITH_BLAS, function, *args)
+        return self.track(self.client.submit(*call, key=key, pure=False, **where))
 
     def _worker_of(self, block: int) -> str:
         return self.workers[block % len(self.workers)]
@@ -139,12 +139,13 @@ class DaskSession:
         """Wait for all; raise the error of one that failed."""
         with self._losses_raised():
             idle_since = None
-            while not _are_done(futures, _CHECK_INTERVAL):
-                if self._has_active_worker():
-                    idle_since = None
-                    continue
-                idle_since = idle_since or time.monotonic()
-                if time.monotonic() - idle_since > _WORKER_TIMEOUT:
+            while True:
+                with suppress(TimeoutError):
+                    wait(list(futures), timeout=_CHECK_INTERVAL)
+                    break
+                now = time.monotonic()
+                idle_since = None if self._has_active_worker() else idle_since or now
+                if idle_since is not None and now - idle_since > _WORKER_TIMEOUT:
                     raise NoWorkersError
             for future in futures:
                 if future.status != "finished":
@@ -177,14 +178,6 @@ class DaskSession:
         return False
 
 
-def _are_done(futures: Sequence[Future], timeout: float) -> bool:
-    try:
-        wait(list(futures), timeout=timeout)
-    except TimeoutError:
-        return False
-    return True
-
-
 def _status(dask_worker: Any) -> str:
     return str(dask_worker.status.name)
 
@@ -198,18 +191,14 @@ def row_blocks(array: NDArray[Any], bounds: IntArray) -> list[NDArray[Any]]:
     return [array[a:b] for a, b in itertools.pairwise(bounds.tolist())]
 
 
-def _alone(function: Callable[..., Any], *args: Any) -> Any:
-    """Run a task with all threads of its worker."""
+def _run_task(one_blas_thread: bool, function: Callable[..., Any], *args: Any) -> Any:
+    """Run a task with all threads of its worker, or with one of BLAS, as on a single machine."""
     import numba
 
     config: Any = numba.config
     with _ONE_AT_A_TIME:
-        threads = max(1, min(get_worker().state.nthreads, config.NUMBA_NUM_THREADS))
-        numba.set_num_threads(threads)
-        return function(*args)
-
-
-def _with_one_blas_thread(function: Callable[..., Any], *args: Any) -> Any:
-    """The same with one thread of BLAS, as on a single machine."""
-    with _ONE_AT_A_TIME, threadpool_limits({"blas": 1, "openmp": get_worker().state.nthreads}):
-        return _alone(function, *args)
+        n_threads = get_worker().state.nthreads
+        numba.set_num_threads(max(1, min(n_threads, config.NUMBA_NUM_THREADS)))
+        limits = {"blas": 1, "openmp": n_threads}
+        with threadpool_limits(limits) if one_blas_thread else nullcontext():
+            return function(*args)

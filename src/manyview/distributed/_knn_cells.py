@@ -85,6 +85,9 @@ class CellBlock:
     quantiser: Quantiser
     _index: Any = field(default=None, repr=False)
 
+    def __len__(self) -> int:
+        return len(self.own)
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_index": None}
 
@@ -125,26 +128,23 @@ def cell_search(
     cells = session.map_blocks("cells", _assign, blocks, quantiser)
     counts = session.map_blocks("cells", np.bincount, cells, None, n_cells)
     owner = session.submit("cells", _owners, quantiser, counts)
-    owned = session.map_blocks("cells", _owned_counts, counts, owner, n_blocks)
-    sizes = np.sum(session.gather(owned), axis=0)
     moved = [
         session.map_blocks("cells", _rows_of_owner, blocks, cells, owner, g)
         for g in range(n_blocks)
     ]
     blocks = session.map_blocks("cells", _collect, moved, quantiser)
     del moved, cells
+    sizes = np.array(session.gather(session.map_blocks("cells", len, blocks)))
     trials = session.gather(session.map_blocks("cells", _search_trials, blocks, m))
     recall, n_probed = _measure(trials, m, n, n_cells)
     if 2 * n_probed > n_cells:
         return None
     owners = session.map_blocks("routes", _owners_to_ask, blocks, owner, n_blocks, n_probed)
-    nothing = session.map_blocks("routes", _no_neighbors, blocks, m)
-    found = _ask(session, blocks, owners, nothing, m, n_probed)
+    found = _ask(session, blocks, owners, m, n_probed)
     short = session.map_blocks("routes", _is_short, found)
     if sum(session.gather(session.map_blocks("routes", np.count_nonzero, short))):
         # Cells may have few samples: rows with too few neighbours ask all workers for all cells.
-        found = session.map_blocks("routes", _without_short, found)
-        found = _ask(session, blocks, short, found, m, 0)
+        found = _ask(session, blocks, short, m, 0, found)
     order = session.map_blocks("cells", _samples_by_cell, blocks)
     return CellSearch(found, order, sizes, recall, n_cells, n_probed)
 
@@ -153,11 +153,11 @@ def _ask(
     session: DaskSession,
     blocks: list[Future],
     owners: list[Future],
-    before: list[Future],
     m: int,
     n_probed: int,
+    before: list[Future] | None = None,
 ) -> list[Future]:
-    """Merge the neighbours found by the workers asked with those found before.
+    """The nearest of what the workers asked find; else what was found before.
 
     `owners` says which workers each row asks: (rows, workers), or (rows,) for all or none.
     """
@@ -167,7 +167,7 @@ def _ask(
             asking = session.submit("routes", _rows_asking, block, owners[g], h, block=g)
             answer = session.submit("neighbors", _answer, other, asking, n_probed, m, block=h)
             answers[g].append(answer)
-    return session.map_blocks("neighbors", _merge, before, answers)
+    return session.map_blocks("neighbors", _merge, blocks, answers, m, before)
 
 
 def _dense(own: SampleRows) -> FloatArray:
@@ -213,11 +213,6 @@ def _owners(quantiser: Quantiser, counts: Sequence[IntArray]) -> IntArray:
     owner = np.empty(len(order), dtype=np.int64)
     owner[order] = np.minimum(middle * n_blocks // max(total.sum(), 1), n_blocks - 1)
     return owner
-
-
-def _owned_counts(counts: IntArray, owner: IntArray, n_blocks: int) -> IntArray:
-    """How many samples of a block go to each owner."""
-    return np.bincount(owner, counts, minlength=n_blocks).astype(np.int64)
 
 
 def _rows_of_owner(
@@ -302,26 +297,24 @@ def _answer(
     return found, rows
 
 
-def _no_neighbors(block: CellBlock, m: int) -> SampleNeighbors:
-    return no_neighbors(block.own.samples, m)
-
-
 def _merge(
-    before: SampleNeighbors, answers: Sequence[tuple[SampleNeighbors, IntArray]]
+    block: CellBlock,
+    answers: Sequence[tuple[SampleNeighbors, IntArray]],
+    m: int,
+    before: SampleNeighbors | None,
 ) -> SampleNeighbors:
-    indices, distances = before.indices.copy(), before.sq_distances.copy()
+    found = no_neighbors(block.own.samples, m)
+    if before is not None:
+        kept = ~_is_short(before)
+        found.indices[kept] = before.indices[kept]
+        found.sq_distances[kept] = before.sq_distances[kept]
     for answer, rows in answers:
-        own = SampleNeighbors(before.samples[rows], indices[rows], distances[rows])
+        own = SampleNeighbors(found.samples[rows], found.indices[rows], found.sq_distances[rows])
         nearer = merge_neighbors([own, answer])
-        indices[rows], distances[rows] = nearer.indices, nearer.sq_distances
-    return SampleNeighbors(before.samples, indices, distances)
+        found.indices[rows], found.sq_distances[rows] = nearer.indices, nearer.sq_distances
+    return found
 
 
 def _is_short(found: SampleNeighbors) -> BoolArray:
     """Whether a row has fewer neighbours than wanted."""
     return np.isinf(found.sq_distances[:, -1])
-
-
-def _without_short(found: SampleNeighbors) -> SampleNeighbors:
-    distances = np.where(_is_short(found)[:, None], np.inf, found.sq_distances)
-    return SampleNeighbors(found.samples, found.indices, distances)

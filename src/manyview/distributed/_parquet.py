@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -24,24 +23,29 @@ _CHUNK = 2**25
 
 def parquet_table(path: Path, options: ReadOptions | None = None) -> Table:
     """A Parquet file, or a folder of parts of one table, as a Dask array."""
-    parts = [_part(own, options or ReadOptions()) for own in _part_paths(path)]
-    columns = parts[0].columns
-    for part in parts[1:]:
-        if set(part.columns) != set(columns):
-            odd = sorted(set(part.columns) ^ set(columns))
-            raise ValueError(
-                f"{part.path} and {parts[0].path} differ in column {odd[0]!r}; expected the same "
-                "columns in all parts"
-            )
-    chunks = [
-        _chunk(part.path, groups, columns, rows) for part in parts for groups, rows in part.chunks()
-    ]
+    options = options or ReadOptions()
+    parts = _part_paths(path)
+    columns: list[str] = []
+    ids: list[str] = []
+    chunks = []
+    for part in parts:
+        with open_parquet(part) as file:
+            found = file.feature_columns(options)
+            columns = columns or found
+            if set(found) != set(columns):
+                odd = sorted(set(found) ^ set(columns))
+                raise ValueError(
+                    f"{part} and {parts[0]} differ in column {odd[0]!r}; expected the same "
+                    "columns in all parts"
+                )
+            if options.id_column is not None:
+                ids += file.ids(options.id_column)
+            for groups, rows in _group_chunks(file.group_lengths, len(columns)):
+                chunks.append(_chunk(part, groups, columns, rows))
     if not chunks:
         raise ValueError(f"{path} has column names and no rows; expected a table")
-    ids = None
-    if options is not None and options.id_column is not None:
-        ids = tuple(sample for part in parts for sample in part.ids)
-    return Table("", da.concatenate(chunks), ids, tuple(columns))
+    samples = None if options.id_column is None else tuple(ids)
+    return Table("", da.concatenate(chunks), samples, tuple(columns))
 
 
 def read_rows(path: Path, groups: Sequence[int], columns: Sequence[str], rows: int) -> FloatArray:
@@ -55,34 +59,18 @@ def read_rows(path: Path, groups: Sequence[int], columns: Sequence[str], rows: i
         return file.numbers(columns, groups)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One Parquet file: feature columns, ids, and the length of each row group."""
-
-    path: Path
-    columns: list[str]
-    ids: tuple[str, ...]
-    lengths: list[int]
-
-    def chunks(self) -> Iterator[tuple[list[int], int]]:
-        """Yield the row groups that one task reads, and their number of rows."""
-        groups: list[int] = []
-        rows = 0
-        for group, length in enumerate(self.lengths):
-            groups.append(group)
-            rows += length
-            if 8 * rows * len(self.columns) >= _CHUNK:
-                yield groups, rows
-                groups, rows = [], 0
-        if rows:
+def _group_chunks(lengths: Sequence[int], width: int) -> Iterator[tuple[list[int], int]]:
+    """Yield row groups that one task reads, and their number of rows."""
+    groups: list[int] = []
+    rows = 0
+    for group, length in enumerate(lengths):
+        groups.append(group)
+        rows += length
+        if 8 * rows * width >= _CHUNK:
             yield groups, rows
-
-
-def _part(path: Path, options: ReadOptions) -> _Part:
-    with open_parquet(path) as file:
-        columns = file.feature_columns(options)
-        ids = () if options.id_column is None else file.ids(options.id_column)
-        return _Part(path, columns, ids, file.group_lengths)
+            groups, rows = [], 0
+    if rows:
+        yield groups, rows
 
 
 def _part_paths(path: Path) -> list[Path]:

@@ -25,11 +25,7 @@ class Edges:
 
 
 def weighted_edges(
-    session: DaskSession,
-    found: list[Future],
-    blocks: list[Future],
-    weighting: str,
-    n_samples: int,
+    session: DaskSession, found: list[Future], blocks: list[Future], weighting: str, n_samples: int
 ) -> list[Future]:
     """The graph of the neighbours found: one future of `Edges` per block."""
     scale, norms = 1.0, None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -200,24 +199,28 @@ def _reference_candidates(
             found = index.search(new, m)
             short = np.flatnonzero((found >= 0).sum(axis=1) < m)  # cells may have few samples
             if len(short):
-                blocks = _brute_force(reference, new[short], found.shape[1])
-                found[short] = np.concatenate([block for _, block in blocks])
+                found[short] = _dense_candidates(reference, new[short], found.shape[1])
             return found
-    blocks = _brute_force(reference, new, min(len(reference), m + SPARE_CANDIDATES))
-    return np.concatenate([block for _, block in blocks])
+    return _dense_candidates(reference, new, min(len(reference), m + SPARE_CANDIDATES))
 
 
-def _brute_force(
-    reference: FloatArray, rows: FloatArray, m: int
-) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield numbers of some rows, and the `m` nearest reference rows of each."""
+def _dense_candidates(
+    reference: FloatArray, rows: FloatArray, m: int, *, skip_own: bool = False
+) -> IntArray:
+    """The m nearest reference rows of every row, by inner products; itself excluded on demand."""
     centre = reference.mean(axis=0)  # same distances, fewer digits lost in products
-    search = NearestNeighbors(n_neighbors=m, algorithm="brute").fit(reference - centre)
+    search = NearestNeighbors(n_neighbors=m + skip_own, algorithm="brute").fit(reference - centre)
+    found = np.empty((len(rows), m), dtype=np.intp)
     step = rows_per_call(len(reference))
     for start in range(0, len(rows), step):
         some = np.arange(start, min(start + step, len(rows)))
-        near = search.kneighbors(rows[start : start + step] - centre, return_distance=False)
-        yield some, near
+        block = search.kneighbors(rows[some] - centre, return_distance=False)
+        if skip_own:
+            is_own = block == some[:, None]
+            is_own[~is_own.any(axis=1), -1] = True  # among many equal rows it may not find itself
+            block = block[~is_own].reshape(len(some), m)
+        found[some] = block
+    return found
 
 
 def _approximate(
@@ -236,7 +239,7 @@ def _exact(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
     n = rows.n_samples
     proposed = min(n - 1, m + SPARE_CANDIDATES)
     if isinstance(rows, DenseRows):
-        candidates = _dense_candidates(rows, proposed)
+        candidates = _dense_candidates(rows.data, rows.data, proposed, skip_own=True)
     elif isinstance(rows, SparseRows):
         candidates = _sparse_candidates(rows, proposed, 0, n)
     else:
@@ -245,16 +248,6 @@ def _exact(rows: Rows, m: int) -> tuple[IntArray, FloatArray]:
     if proposed < n - 1:
         _search_blurred_again(rows, indices, distances)
     return indices, distances
-
-
-def _dense_candidates(rows: DenseRows, m: int) -> IntArray:
-    """The m nearest other rows of every row, by inner products."""
-    found = np.empty((rows.n_samples, m), dtype=np.intp)
-    for some, block in _brute_force(rows.data, rows.data, m + 1):
-        is_own = block == some[:, None]
-        is_own[~is_own.any(axis=1), -1] = True  # among many equal rows it may not find itself
-        found[some] = block[~is_own].reshape(len(some), m)
-    return found
 
 
 def _sparse_candidates(rows: SparseRows, m: int, first: int, n_searched: int) -> IntArray:

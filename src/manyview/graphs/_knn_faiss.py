@@ -139,10 +139,8 @@ def nearest_cells(centres: NDArray[np.float32], rows: NDArray[np.float32], count
     """The `count` nearest cells of each row."""
     import faiss
 
-    flat = faiss.IndexFlatL2(centres.shape[1])
     with _one_blas_thread():
-        flat.add(centres)
-        return np.asarray(flat.search(rows, count)[1])
+        return np.asarray(faiss.knn(rows, centres, count)[1])
 
 
 def cell_index(centres: NDArray[np.float32], rows: NDArray[np.float32]) -> Any:

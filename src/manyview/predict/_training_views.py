@@ -75,7 +75,14 @@ def _match(view: TrainingView, matrix: Matrix, names: tuple[str, ...] | None) ->
                 view.name,
             )
         else:
-            matrix = matrix[:, _positions(view.name, view.features, names)]
+            position = {name: number for number, name in enumerate(names)}
+            missing = [name for name in view.features if name not in position]
+            if missing:
+                raise ValueError(
+                    f"view '{view.name}' lacks {len(missing)} of the {view.width} columns of the "
+                    f"training samples, the first is {missing[0]!r}; expected all of them"
+                )
+            matrix = matrix[:, [position[name] for name in view.features]]
     if matrix.shape[1] != view.width:
         raise ValueError(
             f"view '{view.name}' has {matrix.shape[1]} columns; expected {view.width}, as in the "
@@ -84,14 +91,3 @@ def _match(view: TrainingView, matrix: Matrix, names: tuple[str, ...] | None) ->
     if isinstance(view.matrix, csr_array):
         return matrix if isinstance(matrix, csr_array) else csr_array(matrix)
     return matrix.toarray() if isinstance(matrix, csr_array) else matrix
-
-
-def _positions(view: str, wanted: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
-    position = {name: number for number, name in enumerate(names)}
-    missing = [name for name in wanted if name not in position]
-    if missing:
-        raise ValueError(
-            f"view '{view}' lacks {len(missing)} of the {len(wanted)} columns of the training "
-            f"samples, the first is {missing[0]!r}; expected all of them"
-        )
-    return np.array([position[name] for name in wanted], dtype=np.intp)
