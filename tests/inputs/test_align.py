@@ -133,17 +133,17 @@ NAN, INF = np.nan, np.inf
         ),
         (
             [table("a", [[1, 2], [NAN, 4], [NAN, INF]], ("x", "y", "z"), ("u", "v"))],
-            "view 'a' contains NaN or infinity in 3 place.s., the first for sample 'y' in "
+            "view 'a' contains NaN or infinity in 3 cell.s., the first for sample 'y' in "
             "column 'u'",
         ),
-        ([table("a", [[1, 2], [INF, INF]])], "in 2 place.s., the first for sample '1'"),
+        ([table("a", [[1, 2], [INF, INF]])], "in 2 cell.s., the first for sample '1'"),
         (
             [table("a", csr_array([[0, 1], [0, NAN]]), ("x", "y"), ("u", "v"))],
-            "in 1 place.s., the first for sample 'y' in column 'v'",
+            "in 1 cell.s., the first for sample 'y' in column 'v'",
         ),
         (
             [table("a", [[1], [NAN], [NAN]], ("x", "y", "z"))],
-            r"2 sample\(s\) are absent from all views: 'y', 'z'",
+            r"2 sample\(s\) are missing from all views: 'y', 'z'",
         ),
         ([table("a", np.ones((0, 2)))], r"view 'a' has shape \(0, 2\)"),
         ([table("a", [[1]], ("x", "y"))], "view 'a' has 1 rows, but names for 2"),

@@ -1,6 +1,6 @@
 """Anything a user has -> `Views`: named, checked matrices over the same samples."""
 
-from manyview.inputs._align import AlignedTables, Table, align, first_few, id_text
+from manyview.inputs._align import AlignedTables, Table, align
 from manyview.inputs._canonical_order import (
     CanonicalOrder,
     canonical_order,
@@ -9,7 +9,15 @@ from manyview.inputs._canonical_order import (
     row_digests,
 )
 from manyview.inputs._containers import aligned_tables, chosen_names
-from manyview.inputs._missing import NonFinite, as_mask, find_non_finite, zero_missing_rows
+from manyview.inputs._missing import (
+    NonFinite,
+    as_mask,
+    check_finite,
+    check_in_some_view,
+    find_non_finite,
+    zero_missing_rows,
+)
+from manyview.inputs._names import first_few, id_text
 from manyview.inputs._scaling import (
     DenseRows,
     Rows,
@@ -24,8 +32,6 @@ from manyview.inputs._sparse import check_sparse, load_mat
 from manyview.inputs._views import (
     Views,
     as_matrix,
-    check_finite,
-    check_in_some_view,
     check_numbers,
     check_same_index,
     column_names,

@@ -1,7 +1,7 @@
-"""An order of samples and views that depends on what they hold, not on where they stand.
+"""An order of samples and views that depends only on what they hold.
 
-Work goes through samples and views in this order. So the same samples in another order, or the same
-views in another order, are the same work bit by bit, and what comes of it is the same.
+All computing goes through samples and views in this order. So the same samples or views in another
+order give the same result, bit by bit.
 """
 
 from __future__ import annotations
@@ -17,22 +17,21 @@ from scipy.sparse import csr_array
 from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.inputs._views import Views
 
-# Stands for a row that a view lacks: no row of zeros, which is 0.
-_ABSENT = 0x6D616E7976696577
+_MISSING = 0x6D616E7976696577  # digest of a missing row; that of a row of zeros is 0
 
 
 @dataclass(frozen=True)
 class CanonicalOrder:
-    """Where samples and views are put.
+    """The canonical order of samples and views.
 
     Attributes
     ----------
     samples : array of shape (n_samples,)
-        The sample in each row. Samples that are equal in every view stay in the order they came in.
+        The sample of each row. Samples that are equal in every view stay in the given order.
     views : array of shape (n_views,)
-        The view in each place.
+        The view at each position.
     digest : int
-        One number for all samples and what each holds in every view, whatever their order.
+        One number for what all samples hold in all views, whatever their order.
     """
 
     samples: IntArray
@@ -44,20 +43,14 @@ class CanonicalOrder:
         return len(self.samples)
 
     def by_sample(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """One entry a row -> one entry a sample."""
+        """Entries in canonical order -> entries in the order of the given samples."""
         out = np.empty_like(rows)
         out[self.samples] = rows
         return out
 
-    def by_view(self, places: NDArray[Any]) -> NDArray[Any]:
-        """One entry a place -> one entry a view."""
-        out = np.empty_like(places)
-        out[self.views] = places
-        return out
-
 
 def canonical_order(views: Views, *, between_samples: bool = False) -> CanonicalOrder:
-    """The layout of views; those `between_samples` have a column a sample, not a feature."""
+    """The order of views; those `between_samples` have one column per sample, not per feature."""
     digests = [row_digests(matrix, not between_samples) for matrix in views.matrices]
     return order_from_digests(digests, views.present)
 
@@ -65,41 +58,40 @@ def canonical_order(views: Views, *, between_samples: bool = False) -> Canonical
 def order_from_digests(
     digests: Sequence[NDArray[np.uint64]], present: BoolArray | None
 ) -> CanonicalOrder:
-    """The layout of views whose rows are told by `row_digests`; absent rows are written over."""
+    """The order of views from their `row_digests`, in which those of missing rows are replaced."""
     from manyview import _kernels
 
     if present is not None:
         for rows, has in zip(digests, present.T, strict=True):
-            rows[~has] = _ABSENT
-    wholes = [int(_kernels.hash_numbers(rows).sum(dtype=np.uint64)) for rows in digests]
-    places = np.array(sorted(range(len(wholes)), key=wholes.__getitem__))
+            rows[~has] = _MISSING
+    totals = [int(_kernels.hash_numbers(rows).sum(dtype=np.uint64)) for rows in digests]
+    views = np.array(sorted(range(len(totals)), key=totals.__getitem__))
     keys = np.zeros(len(digests[0]), dtype=np.uint64)
-    for v in places:
+    for v in views:
         keys = _kernels.hash_numbers(keys + digests[v])
     digest = int(_kernels.hash_numbers(keys).sum(dtype=np.uint64))
-    return CanonicalOrder(np.argsort(keys, kind="stable"), places, digest)
+    return CanonicalOrder(np.argsort(keys, kind="stable"), views, digest)
 
 
 def content_digest(views: Views, *, between_samples: bool = False) -> str:
-    """What tells data from other data: the same whatever the order of samples and views.
+    """A digest that tells data from other data, the same for any order of samples and views.
 
-    Of views `between_samples` it is not: which of their numbers belong together is told by where
-    they stand, and so it is the order that is compared as well.
+    Not so for views `between_samples`: there the order of samples is part of the digest.
     """
     from manyview import _kernels
 
     if not between_samples:
         return f"{canonical_order(views).digest:016x}"
     total = np.zeros(1, dtype=np.uint64)
-    places = _kernels.hash_numbers(np.arange(views.n_samples, dtype=np.uint64))
+    positions = _kernels.hash_numbers(np.arange(views.n_samples, dtype=np.uint64))
     for matrix in views.matrices:
-        rows = row_digests(matrix) ^ places
+        rows = row_digests(matrix) ^ positions
         total = _kernels.hash_numbers(total + _kernels.hash_numbers(rows).sum(dtype=np.uint64))
     return f"{int(total[0]):016x}"
 
 
 def row_digests(matrix: Matrix, with_columns: bool = True) -> NDArray[np.uint64]:
-    """One number a row for what it holds: equal for equal rows, sparse or dense."""
+    """One number per row for what it holds: equal for equal rows, sparse or dense."""
     from manyview import _kernels
 
     out = np.empty(matrix.shape[0], dtype=np.uint64)

@@ -1,6 +1,6 @@
-"""What people keep views in, in Python -> aligned tables.
+"""Python objects that hold views -> aligned tables.
 
-MuData and AnnData are known by what they have, not by their type: neither package is imported.
+MuData and AnnData are recognised by their attributes: neither package is imported.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray
-from manyview.inputs._align import AlignedTables, Table, align, id_text
+from manyview.inputs._align import AlignedTables, Table, align
 from manyview.inputs._missing import as_mask
+from manyview.inputs._names import id_text
 from manyview.inputs._views import (
     as_matrix,
     check_same_index,
@@ -34,8 +35,7 @@ def aligned_tables(
     ----------
     data : MuData, AnnData, dict, list or tuple of tables or of AnnData, or AlignedTables
         Modalities of a MuData are its views. Data frames of pandas are joined by their index,
-        unless all have the one that pandas gives by itself; other tables have the same samples in
-        the same order.
+        unless all have the default one; other tables have the same samples in the same order.
     views : names of views to take, optional
         All by default; of an AnnData "X", names of layers or of obsm, by default "X" alone.
     present : boolean array of shape (n_samples, n_views), optional
@@ -54,7 +54,7 @@ def aligned_tables(
             "tables that lack the rows instead"
         )
     mask = as_mask(present, (tables[0].matrix.shape[0], len(tables)))
-    return _masked(align(_without_absent(tables, mask)), mask)
+    return _masked(align(_without_missing(tables, mask)), mask)
 
 
 def _tables(data: Any, views: Sequence[str] | None) -> list[Table]:
@@ -81,22 +81,23 @@ def _all_annotated(data: Any) -> bool:
 
 def _plain_tables(named: Mapping[str, Any]) -> list[Table]:
     frames = [table for table in named.values() if is_frame(table)]
-    counted = all(_is_default(frame) for frame in frames)
-    joined = len(frames) == len(named) and not counted
-    if not joined and not counted:
-        check_same_index(named)  # rows are taken one by one
+    all_default = all(_is_default(frame) for frame in frames)
+    joined = len(frames) == len(named) and not all_default
+    if not joined and not all_default:
+        check_same_index(named)
     ids = None if not frames or _is_default(frames[0]) else _ids(frames[0])
     tables = []
     for name, table in named.items():
         matrix = as_matrix(table, name)
         own = _ids(table) if joined else ids
         if own is not None and len(own) != matrix.shape[0]:
-            own = None  # their lengths differ, which is said where they are put together
+            own = None  # lengths differ, which `align` refuses
         tables.append(Table(name, matrix, own, column_names(table)))
     return tables
 
 
 def chosen_names(named: Mapping[str, Any], views: Sequence[str] | None, what: str) -> list[str]:
+    """The names in `views`, each once, or all names."""
     if views is None:
         return list(named)
     unknown = [name for name in views if name not in named]
@@ -112,19 +113,18 @@ def _of_anndata(data: Any, name: str) -> Table:
         return _annotated(name, data.layers[name], data)
     if name in data.obsm:
         table = data.obsm[name]
-        return Table(name, as_matrix(table, name), _names(data.obs_names), column_names(table))
-    layers = [layer for layer in data.layers if layer is not None]  # what X is to anndata 0.13
-    known = ["X", *layers, *data.obsm]
-    raise ValueError(f"views has {name!r}; expected some of {known}")
+        return Table(name, as_matrix(table, name), _texts(data.obs_names), column_names(table))
+    layers = [layer for layer in data.layers if layer is not None]  # anndata 0.13 has X as None
+    raise ValueError(f"views has {name!r}; expected some of {['X', *layers, *data.obsm]}")
 
 
 def _annotated(name: str, matrix: Any, data: Any) -> Table:
     if matrix is None:
         raise ValueError(f"view '{name}' has no X; expected a matrix")
-    return Table(name, as_matrix(matrix, name), _names(data.obs_names), _names(data.var_names))
+    return Table(name, as_matrix(matrix, name), _texts(data.obs_names), _texts(data.var_names))
 
 
-def _names(index: Any) -> tuple[str, ...]:
+def _texts(index: Any) -> tuple[str, ...]:
     return tuple(map(str, index))
 
 
@@ -133,22 +133,21 @@ def _ids(frame: Any) -> tuple[str, ...]:
 
 
 def _is_default(frame: Any) -> bool:
-    """Whether a data frame's rows only have the numbers that pandas gives by itself."""
+    """Whether a data frame has the index 0, 1, 2, ... that pandas gives by itself."""
     index = frame.index
-    counted = type(index).__name__ == "RangeIndex"
-    return counted and index.start == 0 and index.step == 1
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
 def _selected(aligned: AlignedTables, views: Sequence[str] | None) -> AlignedTables:
     if views is None:
         return aligned
     chosen = chosen_names(aligned.views, views, "views")
-    places = [list(aligned.views).index(name) for name in chosen]
+    positions = [list(aligned.views).index(name) for name in chosen]
     return replace(
         aligned,
         views={name: aligned.views[name] for name in chosen},
         features={name: aligned.features[name] for name in chosen},
-        present=aligned.present[:, places],
+        present=aligned.present[:, positions],
     )
 
 
@@ -159,8 +158,8 @@ def _masked(aligned: AlignedTables, present: Any) -> AlignedTables:
     return replace(aligned, present=aligned.present & mask)
 
 
-def _without_absent(tables: Sequence[Table], mask: BoolArray) -> list[Table]:
-    """Tables with nothing in rows that are absent, whatever they hold."""
+def _without_missing(tables: Sequence[Table], mask: BoolArray) -> list[Table]:
+    """Tables with nothing in the rows of missing samples, whatever they hold."""
     out = []
     for table, has in zip(tables, mask.T, strict=True):
         matrix = table.matrix

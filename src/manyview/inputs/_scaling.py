@@ -1,7 +1,6 @@
 """Per-sample normalisation: a view's matrix -> rows among which distances are measured.
 
-Sparse views stay sparse. A row that was shifted by its mean is kept as scale * x + shift, so that
-z-scored text never becomes a dense table.
+Sparse views stay sparse, also where rows are shifted by their means: see `SparseRows`.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from manyview._typing import FloatArray, IntArray, Matrix
 
-# A row whose spread is below this share of its largest entry is constant up to rounding.
+# A row whose range is below this part of its largest entry is constant up to rounding.
 _FLAT = 16 * np.finfo(np.float64).eps
-
-
-# In units of the largest known number; single precision can still square it.
+# In units of the largest number of the training samples; single precision can still square it.
 _FAR_OUT = 1e12
 
 
@@ -45,13 +42,13 @@ class DenseRows:
         return _kernels.dense_sq_distances(self.data, targets, candidates)
 
     def row_bytes(self, i: int) -> bytes:
-        """What is the same for equal rows."""
+        """Bytes that are the same for equal rows only."""
         return bytes((self.data[i] + 0.0).tobytes())  # -0.0 is 0.0
 
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Row i is scale[i] * matrix[i] + shift[i], the shift being added to every feature."""
+    """Row i is scale[i] * matrix[i] + shift[i], with the shift added to every feature."""
 
     matrix: csr_array
     scale: FloatArray
@@ -67,8 +64,7 @@ class SparseRows:
         return np.asarray(squares + 2 * self.shift * self.sums() + width * self.shift**2)
 
     def inner_products(self, some: slice | IntArray) -> FloatArray:
-        width = self.matrix.shape[1]
-        sums = self.sums()
+        width, sums = self.matrix.shape[1], self.sums()
         products = (self.matrix[some] @ self.matrix.T).toarray()
         products *= self.scale[some, None] * self.scale
         products += sums[some, None] * self.shift + self.shift[some, None] * sums
@@ -98,7 +94,7 @@ class SparseRows:
 
 @dataclass(frozen=True)
 class JoinedRows:
-    """Several rows side by side; squared norms and distances are sums over the parts."""
+    """Rows of several views as one; squared norms and distances are sums over the views."""
 
     parts: tuple[DenseRows | SparseRows, ...]
 
@@ -129,7 +125,7 @@ def count_distinct(views: Sequence[Rows]) -> int:
 
 
 def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:
-    """All features of all parts as one view; sparse parts stay sparse."""
+    """All features of several views as one view; sparse parts stay sparse."""
     if all(isinstance(part, DenseRows) for part in parts):
         return DenseRows(np.hstack([part.data for part in parts if isinstance(part, DenseRows)]))
     return JoinedRows(tuple(parts))
@@ -138,9 +134,9 @@ def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:
 def view_rows(
     matrix: Matrix, name: str, normalize: str | None, largest: float | None = None
 ) -> DenseRows | SparseRows:
-    """A view's samples, normalised one by one as the parameter `normalize` of every method says.
+    """A view's samples, normalised as the parameter `normalize` of the estimators says.
 
-    `largest` is the largest number of the view where these are not all of its samples.
+    `largest` is the largest absolute value of the view where these are not all of its samples.
     """
     return normalize_rows(matrix, _resolved(matrix, name, normalize), largest)
 
@@ -148,10 +144,9 @@ def view_rows(
 def joint_rows(
     known: Matrix, new: Matrix, name: str, normalize: str | None
 ) -> DenseRows | SparseRows:
-    """Samples of a view and new ones after them, normalised as the known ones were.
+    """Training samples of a view and new ones after them, normalised as the training samples were.
 
-    Where samples are taken as they are, the known ones set the scale: a new one that is far out
-    is no reason to see the others differently.
+    With normalize=None the training samples alone set the scale: new ones far outside are clipped.
     """
     if _resolved(known, name, normalize) is None:
         far = _FAR_OUT * float(np.abs(known.data if issparse(known) else known).max(initial=0.0))
@@ -188,7 +183,7 @@ def normalize_rows(
         deviation with n_features - 1 in the denominator; a constant row becomes zero. "unit"
         divides by the Euclidean norm; a zero row stays zero. None scales all by the same power of
         two.
-    largest : the largest number of them all, whatever its sign, where it is known
+    largest : largest absolute value of the view, where it is known
     """
     if how is None and largest is None:
         values = matrix.data if isinstance(matrix, csr_array) else matrix

@@ -1,4 +1,4 @@
-"""Sparse matrices from strangers: checked before compiled loops trust them."""
+"""Sparse matrices of users and files: checked before compiled loops trust them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 def check_sparse(matrix: Any, label: str) -> None:
-    """Raise ValueError unless a matrix of compressed rows or columns is what it says it is."""
-    if not hasattr(matrix, "check_format"):  # the other kinds have nothing to get wrong
+    """Raise ValueError unless the indices of a csr or csc matrix are valid."""
+    if not hasattr(matrix, "check_format"):  # the other formats check theirs
         return
     starts = matrix.indptr
     try:
@@ -21,8 +21,7 @@ def check_sparse(matrix: Any, label: str) -> None:
 
 
 def load_mat(source: Any) -> dict[str, Any]:
-    """What `scipy.io.loadmat` reads, without its word on the sparse matrices of versions to come:
-    ours are converted, whatever they are."""
+    """`scipy.io.loadmat` for trusted files, without its warning on sparse matrices to come."""
     from scipy.io import loadmat
 
     with warnings.catch_warnings():

@@ -1,6 +1,6 @@
-"""Input in any shape -> one frozen record of named, checked matrices over the same samples.
+"""Tables in any form -> one frozen record of named, checked matrices over the same samples.
 
-A view need not have every sample. One that it lacks is a row of NaN, or is said to be absent.
+A view need not have every sample. A missing one is a row of NaN, or False in `present`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
 from manyview._typing import BoolArray, IntArray, Matrix
-from manyview.inputs._missing import NonFinite, as_mask, find_non_finite, zero_missing_rows
+from manyview.inputs._missing import (
+    as_mask,
+    check_finite,
+    check_in_some_view,
+    find_non_finite,
+    zero_missing_rows,
+)
 from manyview.inputs._sparse import check_sparse
 from manyview.runtime import check_integer
 
@@ -25,11 +31,11 @@ _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", 
 
 @dataclass(frozen=True)
 class Views:
-    """The same N samples described by V matrices, one row a sample.
+    """The same N samples described by V matrices, one row per sample.
 
-    `present` (N, V) says which samples a view has; None where all have all. What an absent row
-    holds is finite and of no meaning. `features` has the names of each view's columns, None where
-    they have none.
+    `present` (N, V) says which samples a view has; None where all have all. The row of a missing
+    sample is finite and has no meaning. `features` has the names of each view's columns, None
+    where they have none.
     """
 
     names: tuple[str, ...]
@@ -42,7 +48,7 @@ class Views:
         return int(self.matrices[0].shape[0])
 
     def samples_of(self, view: int) -> IntArray | None:
-        """Numbers of the samples that a view has; None for all."""
+        """Indices of the samples that a view has; None for all."""
         if self.present is None or self.present[:, view].all():
             return None
         return np.flatnonzero(self.present[:, view])
@@ -55,21 +61,18 @@ class Views:
 def is_collection(X: Any) -> bool:
     """Whether X is several tables rather than one.
 
-    A dict always is, and so is a data set with a dict of views. A list, a tuple, the values of a
-    dict or an array of objects is when one of its elements is itself a table, so that a plain list
-    of rows stays what scikit-learn takes it for: one matrix.
+    A dict is, and a data set with a dict of views. A list, a tuple, the values of a dict or an
+    array of objects is if one of its elements is itself a table: a plain list of rows is one
+    matrix, as for scikit-learn.
     """
     if isinstance(X, Mapping):
         return not issparse(X)  # scipy's dictionary-of-keys matrix is a mapping as well
     if isinstance(getattr(X, "views", None), Mapping):
         return True  # what our datasets are
-    if isinstance(X, list | tuple | ValuesView) or _holds_objects(X):
+    of_objects = isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
+    if isinstance(X, list | tuple | ValuesView) or of_objects:
         return len(X) == 0 or any(_n_dims(item) >= 2 or _is_series(item) for item in X)
     return False
-
-
-def _holds_objects(X: Any) -> bool:
-    return isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
 
 
 def _is_series(item: Any) -> bool:
@@ -90,7 +93,7 @@ def views_from_tables(tables: Any, present: Any = None) -> Views:
     )
     _check_same_rows(views)
     check_same_index(named)
-    return _with_absent(views, present)
+    return _with_missing(views, present)
 
 
 def name_tables(tables: Any) -> dict[str, Any]:
@@ -114,12 +117,12 @@ def column_names(table: Any) -> tuple[str, ...] | None:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether it is a data frame whose rows have names, as those of pandas."""
+    """Whether it is a data frame whose rows have names, as in pandas."""
     return hasattr(table, "iloc") and hasattr(table, "index")
 
 
 def check_same_index(named: Mapping[str, Any]) -> None:
-    """Rows are taken one by one; data frames that name them differently mean something else."""
+    """Refuse data frames with different indexes where row i is to be sample i in all."""
     frames = [(name, table) for name, table in named.items() if is_frame(table)]
     for name, table in frames[1:]:
         if not table.index.equals(frames[0][1].index):
@@ -133,7 +136,7 @@ def check_same_index(named: Mapping[str, Any]) -> None:
 def views_from_matrix(X: Matrix, widths: Any = None, present: Any = None) -> Views:
     """Cut one checked matrix into views of the given widths, left to right."""
     if isinstance(X, csr_array):
-        X = _canonical(X)
+        X = _with_sorted_indices(X)
     if widths is None:
         views = Views(("view0",), (X,))
     else:
@@ -146,7 +149,7 @@ def views_from_matrix(X: Matrix, widths: Any = None, present: Any = None) -> Vie
         ends = np.cumsum(widths)
         parts = tuple(X[:, end - width : end] for end, width in zip(ends, widths, strict=True))
         views = Views(tuple(f"view{v}" for v in range(len(parts))), parts)
-    return _with_absent(views, present)
+    return _with_missing(views, present)
 
 
 def _n_dims(table: Any) -> int:
@@ -158,6 +161,7 @@ def _n_dims(table: Any) -> int:
 
 
 def as_matrix(table: Any, name: str) -> Matrix:
+    """A table as a checked matrix of float64, dense or csr; NaN and infinity are left in it."""
     if hasattr(table, "obs_names"):
         raise ValueError(
             f"view '{name}' is a {type(table).__name__}; expected its matrix, or manyview.cluster, "
@@ -182,12 +186,12 @@ def as_matrix(table: Any, name: str) -> Matrix:
         reason = str(error).splitlines()[0]
         raise ValueError(f"view '{name}' is not a table of numbers: {reason}") from error
     if issparse(matrix):
-        matrix = _canonical(csr_array(matrix))
+        matrix = _with_sorted_indices(csr_array(matrix))
     return matrix
 
 
-def _canonical(matrix: csr_array) -> csr_array:
-    """Sorted, without duplicates; a copy where that takes a change, for this is the user's."""
+def _with_sorted_indices(matrix: csr_array) -> csr_array:
+    """Sorted, without duplicates; a copy where that is a change, for the matrix is the user's."""
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -195,8 +199,7 @@ def _canonical(matrix: csr_array) -> csr_array:
 
 
 def check_numbers(table: Any, label: str) -> None:
-    """Refuse what is no table, and what converts to numbers but is none: text, dates, masked
-    values."""
+    """Refuse what is no table, and values that only convert to numbers: text, dates, masked."""
     unknown = hasattr(table, "__array__") and not hasattr(table, "shape")
     if (_n_dims(table) == 0 and not unknown) or _is_series(table):
         raise ValueError(f"{label} is a {type(table).__name__}; expected a 2-D table of numbers")
@@ -221,7 +224,7 @@ def check_numbers(table: Any, label: str) -> None:
 
 
 def _object_columns(table: Any) -> Iterator[Any]:
-    """What may hold anything, text among it: an array of objects, or such columns of a frame."""
+    """Values that may be anything, also text: an array of objects, or such columns of a frame."""
     if isinstance(table, np.ndarray) and table.dtype == object:
         yield table.ravel()
     elif hasattr(table, "iloc"):
@@ -230,41 +233,18 @@ def _object_columns(table: Any) -> Iterator[Any]:
                 yield table.iloc[:, number]
 
 
-def _with_absent(views: Views, present: Any) -> Views:
-    """The same views with what they lack: what `present` says, and dense rows of NaN."""
+def _with_missing(views: Views, present: Any) -> Views:
+    """The same views with `present`, in which dense rows of NaN are missing as well."""
     shape = (views.n_samples, len(views.names))
-    given = np.ones(shape, dtype=bool) if present is None else as_mask(present, shape)
-    found = given.copy()
+    found = np.ones(shape, dtype=bool) if present is None else as_mask(present, shape).copy()
     matrices = []
     for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
-        gaps = find_non_finite(matrix, found[:, v])
-        check_finite(gaps, name)
-        found[:, v] &= ~gaps.empty_rows
+        non_finite = find_non_finite(matrix, found[:, v])
+        check_finite(non_finite, name)
+        found[:, v] &= ~non_finite.empty_rows
         matrices.append(zero_missing_rows(matrix, found[:, v]))
     check_in_some_view(found)
     return replace(views, matrices=tuple(matrices), present=None if found.all() else found)
-
-
-def check_finite(gaps: NonFinite, name: str, first: int = 0) -> None:
-    """Refuse what is not finite in rows, from `first` on, that the view has."""
-    if gaps.first_value is not None:
-        row, column = gaps.first_value
-        raise ValueError(
-            f"view '{name}' contains NaN or infinity in {gaps.n_values} place(s), the first in "
-            f"row {first + row}, column {column}; expected finite numbers, or a row of nothing but "
-            "NaN for a sample that the view lacks"
-        )
-
-
-def check_in_some_view(present: BoolArray) -> None:
-    """Refuse samples that no view has."""
-    nowhere = np.flatnonzero(~present.any(axis=1))
-    if len(nowhere):
-        listed = ", ".join(map(str, nowhere[:10])) + (", ..." if len(nowhere) > 10 else "")
-        raise ValueError(
-            f"{len(nowhere)} sample(s) are absent from all views: {listed}; expected every sample "
-            "in at least one view"
-        )
 
 
 def _check_same_rows(views: Views) -> None:

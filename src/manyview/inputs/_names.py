@@ -1,0 +1,27 @@
+"""Ids and names as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_LENGTH = 100  # letters that are shown of each
+
+
+def id_text(value: Any) -> str:
+    """One id as text: 1, 1.0 and "1" are the same sample."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
+
+
+def first_few(items: Sequence[Any], shown: int = 5) -> str:
+    """The first few items, texts in quotes, and dots where there are more."""
+    dots = ", ..." if len(items) > shown else ""
+    texts = [
+        item[:_LENGTH] + "..." if isinstance(item, str) and len(item) > _LENGTH else item
+        for item in items[:shown]
+    ]
+    return ", ".join(map(repr, texts)) + dots
