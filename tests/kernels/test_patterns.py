@@ -1,0 +1,69 @@
+"""Patterns: union, symmetrisation, order and components equal those of NumPy and scipy."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from manyview import _kernels
+from manyview.graphs import gathered, reordered
+
+
+def test_union_and_reverse_edges(problem):
+    stack, S = problem.stack, problem.S
+    for v in range(3):
+        np.testing.assert_array_equal(problem.dense(stack.weights[v]), S[v])
+        reverse = np.where(S.any(axis=0), S[v].T, 0.0)  # (j, i) where the pattern has (i, j)
+        found = problem.dense(gathered(stack.weights[v], stack.reverse))
+        np.testing.assert_array_equal(found, reverse)
+
+
+def test_symmetrisation(problem):
+    stack, S = problem.stack, problem.S
+    for v in range(3):
+        symmetric = stack.symmetric(stack.weights[v])
+        np.testing.assert_array_equal(symmetric.toarray(), (S[v] + S[v].T) / 2)
+        assert symmetric.data.all()
+        assert symmetric.has_sorted_indices
+
+
+def test_order_of_rows_and_columns(problem, rng):
+    order = rng.permutation(40)
+    graph = csr_array(problem.S[0])
+    graph.data[:5] = 0
+    found = reordered(graph, order)
+    np.testing.assert_array_equal(found.toarray(), graph.toarray()[np.ix_(order, order)])
+    assert found.data.all()
+    assert found.has_sorted_indices
+
+
+def symmetric_pattern(n, edges):
+    graph = csr_array((np.ones(len(edges)), np.array(edges).T), shape=(n, n))
+    return csr_array(graph + graph.T)
+
+
+def test_breadth_first_depth():
+    graph = symmetric_pattern(6, [[0, 2], [2, 4], [4, 1], [1, 5], [0, 1]])  # 3 has no edges
+    assert _kernels.breadth_first_depth(graph.indptr, graph.indices) == 2
+
+
+@pytest.mark.parametrize("n_edges", [10, 40, 120])
+def test_components(rng, n_edges):
+    graph = symmetric_pattern(80, rng.integers(0, 80, (n_edges, 2)))
+    found = _kernels.components(graph.indptr, graph.indices)
+    np.testing.assert_array_equal(found, connected_components(graph)[1])
+    roots = np.arange(80)
+    _kernels.unite_edges(graph.indptr, graph.indices, 0, roots)
+    np.testing.assert_array_equal(np.unique(roots, return_inverse=True)[1], found)
+
+
+def test_unite_forests(rng):
+    edges = rng.integers(0, 80, (60, 2))
+    forests = []
+    for own in (edges[:30], edges[30:]):
+        graph, roots = symmetric_pattern(80, own), np.arange(80)
+        _kernels.unite_edges(graph.indptr, graph.indices, 0, roots)
+        forests.append(roots)
+    _kernels.unite_forests(*forests)
+    expected = connected_components(symmetric_pattern(80, edges))[1]
+    np.testing.assert_array_equal(np.unique(forests[0], return_inverse=True)[1], expected)

@@ -1,0 +1,95 @@
+"""Updates of one round equal those of plain NumPy."""
+
+import numpy as np
+import pytest
+
+from manyview import _kernels
+from manyview._kernels._updates import _project_simplex
+from tests.helpers import oracle
+
+
+def unify(problem, shares, pull):
+    stack = problem.stack
+    U = np.empty(len(stack.indices))
+    _kernels.unify(
+        stack.indptr, stack.indices, 0, stack.weights, problem.F, shares,
+        np.ones(40), np.full(40, pull), U,
+    )  # fmt: skip
+    return problem.dense(U)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_unify(problem, exact):
+    alpha = problem.alpha
+    expected = oracle.update_unified(problem.S, problem.F, alpha, lam=3.0, exact=exact)
+    if exact:
+        shares, pull = alpha / alpha.sum(), 3.0 / (2 * alpha.sum())
+    else:
+        shares, pull = np.full(3, 1 / 3), 1.5 * np.mean(1 / (3 * alpha))
+    U = unify(problem, shares, pull)
+    np.testing.assert_allclose(U, expected, atol=1e-13)
+    np.testing.assert_allclose(np.delete(U.sum(axis=1), 7), 1, atol=1e-13)
+    assert U[7].sum() == 0
+
+
+def test_rows_of_u_sum_to_1_at_any_lambda(problem):
+    """The sum of 1 must not be lost in rounding next to a huge pull."""
+    U = unify(problem, np.full(3, 1 / 3), 1e100)
+    np.testing.assert_allclose(np.delete(U.sum(axis=1), 7), 1, atol=1e-13)
+
+
+def test_sums_of_squares(problem, rng):
+    stack = problem.stack
+    U, A = rng.random(len(stack.indices)), stack.weights * rng.random(stack.weights.shape)
+    dense_U, dense_A = problem.dense(U), np.array([problem.dense(a) for a in A])
+    misfits = _kernels.row_misfits(stack.indptr, U, A)
+    np.testing.assert_allclose(misfits, ((dense_U - dense_A) ** 2).sum(axis=2).T, atol=1e-12)
+    F = rng.standard_normal((40, 3))
+    gaps = ((F[:, None] - F) ** 2).sum(axis=2)
+    variations = _kernels.row_variations(stack.indptr, stack.indices, 0, U, F)
+    np.testing.assert_allclose(variations, (dense_U * gaps).sum(axis=1), atol=1e-12)
+    products = _kernels.row_inconsistency_products(stack.indptr, stack.weights, A)
+    E = problem.S - dense_A
+    np.testing.assert_allclose(products, np.einsum("vij,wij->ivw", E, E), atol=1e-12)
+
+
+def penalty(beta, gamma):
+    return np.where(np.eye(3), beta, gamma)
+
+
+@pytest.mark.parametrize("updates", ["published", "paper"])
+def test_split_linear(problem, rng, updates):
+    stack, alpha = problem.stack, problem.alpha
+    U = rng.random(len(stack.indices)) / 10
+    expected = oracle.update_consistent(problem.S, problem.dense(U), alpha, 0.01, 0.03, updates)
+    B = penalty(0.01, 0.03)
+    C = 2 * np.diag(alpha) + B
+    A = np.full_like(stack.weights, np.nan)  # all of it is overwritten
+    _kernels.split_linear(
+        stack.indptr, stack.reverse, stack.weights, U,
+        np.linalg.solve(C, 2 * alpha), np.linalg.solve(C, B), updates == "published",
+        U, stack.weights, A,
+    )  # fmt: skip
+    np.testing.assert_allclose([problem.dense(a) for a in A], expected, atol=1e-13)
+
+
+@pytest.mark.parametrize(("beta", "gamma"), [(0.01, 0.03), (0.2, 0.1), (1e-12, 1e-5)])
+def test_split_exact(problem, rng, beta, gamma):
+    stack, alpha = problem.stack, problem.alpha
+    U = rng.random(len(stack.indices)) / 3
+    dense_U = problem.dense(U)
+    expected = oracle.update_consistent(problem.S, dense_U, alpha, beta, gamma, "exact")
+    A = stack.weights.copy()
+    _kernels.split_exact(stack.indptr, stack.weights, U, alpha, penalty(beta, gamma), A)
+    np.testing.assert_allclose([problem.dense(a) for a in A], expected, atol=1e-12)
+
+
+def test_projection_ends_if_a_value_is_on_the_threshold():
+    """Seeds 69, 81 and 94 once never ended: rounding put the same value out and in again."""
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        values = rng.random(int(rng.integers(3, 30))) * 0.2
+        values[0] = (values[1:].sum() - 1) / (len(values) - 1)
+        projected = values.copy()
+        _project_simplex(projected)
+        np.testing.assert_allclose(projected, oracle.project_simplex(values), atol=1e-12)
