@@ -245,15 +245,15 @@ def test_errors(blobs, rng):
     views = {name: view.copy() for name, view in blobs.views.items()}
     first = next(iter(views))
     views[first][4, 1] = np.nan
-    with pytest.raises(ValueError, match=r"in 1 place\(s\), the first in row 4, column 1; expected "
-                       "finite numbers, or a row of nothing but NaN"):  # fmt: skip
+    with pytest.raises(ValueError, match=r"in 1 cell\(s\), the first in row 4, column 1; expected "
+                       "finite numbers, or nothing but NaN"):  # fmt: skip
         model.fit(views)
     nowhere = with_nan(blobs.views, np.arange(150)[:, None] != np.full(3, 7))
-    with pytest.raises(ValueError, match=r"1 sample\(s\) are absent from all views: 7; expected"):
+    with pytest.raises(ValueError, match=r"1 sample\(s\) are missing from all views: 7; expected"):
         model.fit(nowhere)
     mask = np.ones((150, 3), dtype=bool)
     mask[20:40] = False
-    with pytest.raises(ValueError, match=r"20 sample\(s\) are absent .*: 20, 21, .*, 29, \.\.\.;"):
+    with pytest.raises(ValueError, match=r"20 sample\(s\) are missing .*: 20, 21, .*, 29, \.\.\.;"):
         model.fit(blobs.views, present=mask)
     with pytest.raises(ValueError, match=r"present has shape \(3, 150\).*expected \(150, 3\)"):
         model.fit(blobs.views, present=mask.T)

@@ -85,7 +85,7 @@ def check_in_some_view(present: BoolArray, ids: Sequence[Any] | None = None) -> 
     """Refuse samples that no view has."""
     nowhere = np.flatnonzero(~present.any(axis=1)).tolist()
     if nowhere:
-        listed = first_few(nowhere if ids is None else [ids[i] for i in nowhere])
+        listed = first_few(nowhere if ids is None else [ids[i] for i in nowhere], 10)
         raise ValueError(
             f"{len(nowhere)} sample(s) are missing from all views: {listed}; expected every sample "
             "in at least one view"
