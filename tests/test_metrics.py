@@ -22,7 +22,7 @@ def test_scores_equal_their_definitions(labels):
     true, pred = (list(column) for column in zip(*labels, strict=True))
     n = len(true)
     classes, clusters = sorted(set(true)), sorted(set(pred))
-    # optimal matching by trying all, padded so that either side may be left over
+    # the best of all matchings, padded so that both sides may have more members
     padded = clusters + [None] * len(classes)
     best = max(
         sum(

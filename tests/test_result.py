@@ -1,119 +1,20 @@
-"""`manyview.cluster` and what its result can do."""
+"""Tables, summary and model of a clustering."""
 
 import json
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
 import manyview
-from manyview import AngularCIGMVC, datasets, load_model
-from manyview.inputs._containers import aligned_tables
-from manyview.metrics import clustering_accuracy
+from manyview import load_model
+from manyview.inputs import aligned_tables
+from tests.helpers.blobs import blobs, incomplete_frames
 
 
 @pytest.fixture(scope="module")
-def blobs():
-    return datasets.make_blob_views(90, 3, separation=8.0, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def frames(blobs):
-    """Data frames in different orders, each lacking some samples."""
-    rng = np.random.default_rng(0)
-    out = {}
-    for name, view in blobs.views.items():
-        kept = rng.permutation(90)[:80]
-        index = [f"s{i}" for i in kept]
-        out[name] = pd.DataFrame(view[kept], index=index).add_prefix("f")
-    return out
-
-
-@pytest.mark.parametrize("form", ["dict", "list", "data set"])
-def test_it_is_the_estimator(form, blobs):
-    data = {"dict": blobs.views, "list": list(blobs.views.values()), "data set": blobs}[form]
-    result = manyview.cluster(data, 3)
-    expected = AngularCIGMVC(3, random_state=0).fit(blobs.views)
-    np.testing.assert_array_equal(result.labels, expected.labels_)
-    np.testing.assert_array_equal(result.disagreement, expected.sample_disagreement_)
-    np.testing.assert_array_equal(result.confidence, expected.confidence_)
-    assert result.ids[:3] == ("0", "1", "2")
-    assert result.view_weights.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("method", ["angular", "cigmvc", "gbs", "average", "mgl", "mcgl"])
-def test_methods(method, blobs, tmp_path):
-    result = manyview.cluster(blobs.views, 3, method=method, n_neighbors=10)
-    assert clustering_accuracy(blobs.target, result.labels) > 0.95
-    assert (result.disagreement is None) == (method not in ("angular", "cigmvc"))
-    assert result.confidence.mean() > 0.9
-    page = result.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "3 clusters of 90 samples" in page
-
-
-def test_the_number_of_clusters_is_found(blobs):
-    result = manyview.cluster(blobs.views)
-    assert result.n_clusters == 3
-    assert result.summary()["n_clusters_suggested"]
-
-
-def test_frames_are_joined_by_their_index(blobs, frames):
-    result = manyview.cluster(frames, 3)
-    target = [blobs.target[int(name[1:])] for name in result.ids]
-    assert clustering_accuracy(target, result.labels) > 0.95
-    frame = result.to_frame()
-    assert list(frame.index) == list(result.ids)
-    assert list(frame.columns) == ["cluster", "confidence", *(f"disagreement_{v}" for v in frames)]
-    for name, view in frames.items():
-        absent = ~frame.index.isin(view.index)
-        assert frame.loc[absent, f"disagreement_{name}"].isna().all()
-    assert result.tables.features["view0"][0] == "f0"
-
-
-def test_frames_without_names_are_taken_row_by_row(blobs):
-    plain = {name: pd.DataFrame(view) for name, view in blobs.views.items()}
-    np.testing.assert_array_equal(
-        manyview.cluster(plain, 3).labels, manyview.cluster(blobs.views, 3).labels
-    )
-
-
-def test_indexes_that_are_cut_or_turned(blobs):
-    """What pandas numbers by itself is an index like any other once it has been cut."""
-    first, second, _ = (pd.DataFrame(view) for view in blobs.views.values())
-    cut = manyview.cluster([first.iloc[10:], second.iloc[:-10]], 3)
-    assert len(cut.ids) == 90
-    for result in (cut, manyview.cluster([first, second.iloc[::-1]], 3)):
-        target = blobs.target[[int(name) for name in result.ids]]
-        assert clustering_accuracy(target, result.labels) > 0.95
-    named = first.set_axis([f"s{i}" for i in range(90)])
-    assert manyview.cluster([named, second.to_numpy()], 3).ids[:2] == ("s0", "s1")
-    with pytest.raises(ValueError, match="'view0' has 90 rows, 'view1' has 80 rows"):
-        manyview.cluster([first, second.iloc[:80]], 3)
-    with pytest.raises(ValueError, match="have different indexes"):
-        manyview.cluster([named, second, second.to_numpy()], 3)
-
-
-def test_aligned_tables_can_be_cut_and_masked(frames):
-    tables = aligned_tables(frames)
-    assert manyview.cluster(tables, 3, views=["view2", "view0"]).view_names == ("view2", "view0")
-    mask = np.ones_like(tables.present)
-    mask[:5, 0] = False
-    result = manyview.cluster(tables, 3, present=mask)
-    expected = (tables.present & mask).sum(axis=0).tolist()
-    assert [view["n_samples"] for view in result.summary()["views"]] == expected
-
-
-@pytest.mark.parametrize("kind", [np.asarray, csr_array], ids=["dense", "sparse"])
-def test_rows_that_the_mask_leaves_out_may_hold_anything(kind, blobs):
-    first, *others = (view.copy() for view in blobs.views.values())
-    mask = np.ones((90, 3), dtype=bool)
-    mask[3, 0] = False
-    first[3] = np.inf
-    result = manyview.cluster([kind(first), *others], 3, present=mask)
-    assert clustering_accuracy(blobs.target, result.labels) > 0.95
-    assert np.isinf(first[3]).all()
+def frames():
+    return incomplete_frames(blobs().views)
 
 
 def test_csv_and_summary(frames):
@@ -142,85 +43,3 @@ def test_models_come_with_names_of_features(frames, tmp_path):
     lacking = aligned_tables({"view0": frames["view0"].drop(columns="f3")})
     with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* the first is 'f3'"):
         model.predict(lacking)
-
-
-def test_warnings_are_kept_and_heard(blobs):
-    flat = np.ones((90, 4))
-    with pytest.warns(UserWarning, match="view 'flat' says nothing"):
-        result = manyview.cluster({**blobs.views, "flat": flat}, 3)
-    assert any("view 'flat' says nothing" in text for text in result.warnings)
-    assert "says nothing about any sample" in result.report_html()
-
-
-def mudata_of(blobs):
-    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
-    rng = np.random.default_rng(1)
-    cells = np.array([f"cell{i}" for i in range(90)])
-    parts = {}
-    for name, view in blobs.views.items():
-        kept = np.sort(rng.permutation(90)[:80])
-        obs = pd.DataFrame(index=cells[kept])
-        var = pd.DataFrame(index=[f"{name}-{f}" for f in range(view.shape[1])])
-        parts[name] = anndata.AnnData(view[kept], obs=obs, var=var)
-    # Until mudata 0.4 it warned where it was not told.
-    told = mudata.set_options(pull_on_update=False) if hasattr(mudata, "set_options") else None
-    with told or nullcontext():
-        return mudata.MuData(parts)
-
-
-def test_mudata(blobs):
-    data = mudata_of(blobs)
-    result = manyview.cluster(data, 3, add_to_obs="group")
-    target = [blobs.target[int(name.removeprefix("cell"))] for name in result.ids]
-    assert clustering_accuracy(target, result.labels) > 0.95
-    written = data.obs["group"]
-    assert written.notna().all()
-    assert [written[name] for name in result.ids] == result.labels.tolist()
-    two = manyview.cluster(data, 3, views=["view0", "view2"])
-    assert two.view_names == ("view0", "view2")
-    with pytest.raises(ValueError, match="views has 'rna'; expected some of the modalities"):
-        manyview.cluster(data, 3, views=["rna"])
-    found = result.model().predict(data)
-    assert found.ids == result.ids
-    np.testing.assert_array_equal(found.labels, result.labels)
-    with pytest.raises(ValueError, match="X is a MuData; expected tables"):
-        AngularCIGMVC(3).fit(data)
-    parts = {name: data.mod[name] for name in ("view0", "view2")}
-    np.testing.assert_array_equal(manyview.cluster(parts, 3).labels, two.labels)
-    with pytest.raises(ValueError, match="view 'view0' is a AnnData; expected its matrix"):
-        AngularCIGMVC(3).fit(parts)
-
-
-def test_anndata(blobs):
-    anndata = pytest.importorskip("anndata")
-    first, second, third = blobs.views.values()
-    data = anndata.AnnData(first, obsm={"second": second, "third": third})
-    data.layers["double"] = 2 * first
-    result = manyview.cluster(data, 3, views=["X", "second", "double"], add_to_obs="manyview")
-    assert clustering_accuracy(blobs.target, result.labels) > 0.95
-    np.testing.assert_array_equal(data.obs["manyview"].astype(int), result.labels)
-    assert manyview.cluster(data, 3).view_names == ("X",)
-    with pytest.raises(ValueError, match=r"views has 'fourth'; expected some of \['X', 'double'"):
-        manyview.cluster(data, 3, views=["fourth"])
-
-
-def test_errors(blobs, rng):
-    with pytest.raises(ValueError, match="method='magic'; expected one of 'angular'"):
-        manyview.cluster(blobs.views, 3, method="magic")
-    with pytest.raises(ValueError, match="data is one ndarray; expected MuData, AnnData"):
-        manyview.cluster(rng.standard_normal((10, 3)), 3)
-    with pytest.raises(ValueError, match="views='view0'; expected a list of names"):
-        manyview.cluster(blobs.views, 3, views="view0")
-    with pytest.raises(ValueError, match="graph='precomputed'; expected features"):
-        manyview.cluster([np.eye(9)], 3, graph="precomputed")
-    named = {name: pd.DataFrame(view, index=range(5, 95)) for name, view in blobs.views.items()}
-    with pytest.raises(ValueError, match="joined by the ids of their rows"):
-        manyview.cluster(named, 3, present=np.ones((90, 3), dtype=bool))
-    with pytest.raises(ValueError, match="add_to_obs='x' with dict"):
-        manyview.cluster(blobs.views, 3, add_to_obs="x")
-    with pytest.raises(ValueError, match=r"present has shape \(2, 2\)"):
-        manyview.cluster(blobs.views, 3, present=np.ones((2, 2), dtype=bool))
-    mask = np.ones((90, 3), dtype=bool)
-    mask[3, 1] = False
-    with pytest.raises(ValueError, match="expected complete views for MGL"):
-        manyview.cluster(blobs.views, 3, method="mgl", present=mask)

@@ -1,4 +1,4 @@
-"""``manyview cluster --checkpoint``, killed for real."""
+"""``manyview cluster --checkpoint``, killed and continued."""
 
 import signal
 
@@ -34,7 +34,7 @@ def expected(views, tmp_path_factory):
 
 
 @pytest.mark.parametrize("kept", ["graph0", "loop"])
-def test_killed_it_goes_on_to_the_same_labels(views, expected, folder, kept):
+def test_a_killed_fit_continues_to_the_same_labels(views, expected, folder, kept):
     place = folder / "kept" / f"{kept}.checkpoint.zip"
     command = words(views, "found", "--checkpoint", "kept")
     stopped = stop(command, signal.SIGKILL, when=place.exists, cwd=folder)
@@ -45,10 +45,10 @@ def test_killed_it_goes_on_to_the_same_labels(views, expected, folder, kept):
     assert not (folder / "kept").exists()
 
 
-def test_killed_again_and_again_it_comes_to_the_same_end(views, expected, folder):
+def test_a_fit_killed_three_times(views, expected, folder):
     place = folder / "kept" / "loop.checkpoint.zip"
     command = words(views, "found", "--checkpoint", "kept")
-    for _ in range(3):  # each time at least a round further on
+    for _ in range(3):  # each time after at least one more round
         seen = place.read_bytes() if place.exists() else b""
         stopped = stop(
             command, signal.SIGKILL, cwd=folder,
@@ -59,7 +59,7 @@ def test_killed_again_and_again_it_comes_to_the_same_end(views, expected, folder
     assert (folder / "found" / "labels.csv").read_bytes() == expected
 
 
-def test_another_command_does_not_go_on_from_it(views, folder, capsys):
+def test_a_checkpoint_of_another_command_is_refused(views, folder, capsys):
     place = folder / "kept" / "graph0.checkpoint.zip"
     command = words(views, "found", "--checkpoint", "kept")
     stop(command, signal.SIGKILL, when=place.exists, cwd=folder)

@@ -1,4 +1,4 @@
-"""`manyview cluster` and `manyview predict`, from files to files."""
+"""``manyview cluster``, from files to files."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def test_from_files_to_labels(files, blobs, tmp_path, capsys):
     )
 
 
-def test_the_command_in_the_report_does_it_again(files, tmp_path):
+def test_the_command_in_the_summary_gives_the_same_labels(files, tmp_path):
     import shlex
 
     cli.main(["cluster", *files, "--id", "name", "--clusters", "3", "--neighbors", "9",
@@ -53,7 +53,7 @@ def test_the_command_in_the_report_does_it_again(files, tmp_path):
     assert (tmp_path / "one two" / "labels.csv").read_bytes() == first
 
 
-def test_it_is_the_library(blobs, tmp_path, monkeypatch):
+def test_labels_are_those_of_the_library(blobs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savez("all.npz", **blobs.views)
     assert cli.main(["cluster", "all.npz"]) == 0
@@ -101,7 +101,7 @@ def test_one_line_and_exit_code_2(case, files, tmp_path, capsys):
     command = words if words[0] == "predict" else ["cluster", *words]
     try:
         code = cli.main(command)
-    except SystemExit as stop:  # argparse's own way
+    except SystemExit as stop:  # of argparse
         code = stop.code
     shown = capsys.readouterr()
     assert code == 2
@@ -129,7 +129,7 @@ def test_where_outputs_go(files, tmp_path, capsys):
         assert f"{named} is no folder; expected a folder" in capsys.readouterr().err
 
 
-def test_nothing_is_written_over(files, tmp_path, capsys):
+def test_existing_files_are_not_overwritten(files, tmp_path, capsys):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "labels.csv").write_text("precious")
     (tmp_path / "out" / "mine.txt").write_text("mine")
@@ -167,7 +167,7 @@ def test_warnings_are_lines(files, blobs, tmp_path, capsys):
 
 
 def test_odd_names(blobs, tmp_path):
-    """As a process of its own, with names that a shell or a page could trip over."""
+    """Names with characters that are special in shells, terminals and pages."""
     odd = "<script>alert(1)</script> [/b] $x$ ü"
     np.save(tmp_path / "a b.npy", next(iter(blobs.views.values())))
     done = run("cluster", f"{odd}=a b.npy", "--clusters", "3", "--output", "o", cwd=tmp_path)

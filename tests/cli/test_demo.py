@@ -36,7 +36,7 @@ def test_demo_prints_a_table_and_writes_a_page(demo):
 
 
 def test_demo_page_is_the_report(demo):
-    """What the page does in a browser is in test_report.py."""
+    """tests/report tests what the page does."""
     text = demo[1].read_text(encoding="utf-8")
     assert "<title>Handwritten digits in three views</title>" in text
     for loader in ("<link", "@import", 'src="http', 'href="http', "url(http"):

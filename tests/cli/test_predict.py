@@ -14,7 +14,7 @@ def test_predict(files, blobs, tmp_path, capsys):
     cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
     known = {row["id"]: row["cluster"] for row in labels_in("out/labels.csv")}
     capsys.readouterr()
-    # The model knows views by name, and columns by name in any order; others are not looked at.
+    # The model knows views by name, and columns by name in any order; others are ignored.
     frame = pd.read_csv("view2.csv")
     frame.insert(0, "extra", 1.0)
     frame[frame.columns[::-1]].to_csv("new.csv", index=False)
@@ -46,7 +46,7 @@ def test_new_tables_in_which_a_view_is_empty(files, capsys):
     assert {row["id"]: row for row in rows} == expected
 
 
-def test_columns_without_names_are_told(files, capsys):
+def test_columns_without_names_give_a_warning(files, capsys):
     words = ["--id", "name"]
     cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
     frame = pd.read_csv("view0.csv").set_index("name")

@@ -199,7 +199,7 @@ def test_what_does_not_go_together(files, capsys):
         (["--save-model"], "--save-model with --scheduler; expected one of them"),
         (
             ["--method", "mgl"],
-            "--method mgl with --scheduler; expected one of angular, cigmvc, gbs",
+            "--method mgl with --scheduler; expected one of angular, gbs, cigmvc",
         ),
     ):
         assert expected in fails(capsys, *files, *nobody, *more)

@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages, where the machine has one."""
+"""A browser for tests of pages, if the machine has one."""
 
 import shutil
 

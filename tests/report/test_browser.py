@@ -142,11 +142,11 @@ def test_pointing_shows_the_sample(html, visit, contents):
     across, down = spot(html, page, number)
     assert page.locator("#tip").is_hidden()
     page.locator("#canvas").hover(position={"x": across, "y": down})
-    told = page.locator("#tip").inner_text().split()
-    assert told[0] == contents.ids[number]
-    assert told[told.index("cluster") + 1] == str(contents.labels[number])
-    assert told[told.index("confidence") + 1] == f"{contents.confidence[number]:.3f}"
-    assert told[told.index("fourier") + 1] == f"{contents.disagreement[number, 1]:.3f}"
+    shown = page.locator("#tip").inner_text().split()
+    assert shown[0] == contents.ids[number]
+    assert shown[shown.index("cluster") + 1] == str(contents.labels[number])
+    assert shown[shown.index("confidence") + 1] == f"{contents.confidence[number]:.3f}"
+    assert shown[shown.index("fourier") + 1] == f"{contents.disagreement[number, 1]:.3f}"
     page.mouse.move(1, 1)
     assert page.locator("#tip").is_hidden()
     page.focus("#canvas")
@@ -280,4 +280,4 @@ def test_many_points_are_drawn_in_time(visit, rng):
           return times.sort((a, b) => a - b)[2];
         }"""
     )
-    assert milliseconds < 250  # some 20 on an idle machine
+    assert milliseconds < 250  # about 20 on an idle machine

@@ -1,4 +1,4 @@
-"""The page about a clustering: its text and its numbers."""
+"""The page about a clustering: its text and data."""
 
 import re
 from base64 import b64encode

@@ -14,7 +14,7 @@ def test_every_cluster_is_shown(rng):
     counts = np.bincount(labels[shown], minlength=4)
     assert counts[2] >= 5
     assert counts[3] == 2
-    assert counts[0] / 1000 == pytest.approx(0.9, abs=0.05)  # otherwise as there are
+    assert counts[0] / 1000 == pytest.approx(0.9, abs=0.05)  # otherwise in proportion
     np.testing.assert_array_equal(choose_shown(labels, 100_000, rng), np.arange(len(labels)))
     many = np.arange(500) % 300
     assert len(choose_shown(many, 200, rng)) == 200

@@ -37,7 +37,7 @@ def scores_in(folder):
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
-    """The tables of a run that nothing disturbs, and the seconds it takes, by processes."""
+    """The tables of an undisturbed run, and its seconds by number of processes."""
     found, seconds = [], {}
     for processes in ("1", "2"):
         folder = tmp_path_factory.mktemp("reproduced")
@@ -52,7 +52,7 @@ def reproduced(tmp_path_factory):
 
 
 def kill_reproduce_and_repeat(folder, reproduced, processes, group, **when):
-    """As for a clustering; returns whether it was killed in time, and how many results it left."""
+    """Kill a run and repeat it; returns how it was stopped, and the number of results it left."""
     stopped = stop([*REPRODUCE, processes], signal.SIGKILL, group=group, cwd=folder, **when)
     assert stopped.returncode == KILLED or (stopped.finished and stopped.returncode == 0)
     assert alive(stopped.pid) == []  # workers end with their parent
@@ -72,7 +72,7 @@ def kill_reproduce_and_repeat(folder, reproduced, processes, group, **when):
 
 @pytest.mark.slow
 def test_reproduce_killed_after_its_first_experiment(folder, reproduced):
-    """The program alone: its workers end too."""
+    """Only the parent is killed; its workers end too."""
     when = lambda: any(True for _ in folder.glob("out/experiments/[!.]*"))  # noqa: E731
     stopped, kept = kill_reproduce_and_repeat(folder, reproduced, "2", group=False, when=when)
     assert stopped.returncode == KILLED
@@ -82,7 +82,7 @@ def test_reproduce_killed_after_its_first_experiment(folder, reproduced):
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_reproduce_killed_at_many_moments(folder, reproduced, processes):
-    """Ten each; every second time with all that it started."""
+    """Ten times each, every second time with its workers."""
     parts = moments(5, 10)
 
     def attempt(number, seconds):
@@ -97,7 +97,7 @@ def test_reproduce_killed_at_many_moments(folder, reproduced, processes):
 
 @pytest.mark.slow
 def test_reproduce_interrupted_at_many_moments(folder, reproduced):
-    """By Ctrl-C, which all processes of a terminal get, and politely: one line, no workers."""
+    """By SIGINT, as a terminal sends to all processes, and by SIGTERM: one line, no workers."""
     rng = random.Random(6)
 
     def attempt(number, seconds):

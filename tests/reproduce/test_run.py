@@ -37,7 +37,7 @@ def test_a_failed_experiment_does_not_stop_the_others(tmp_path, monkeypatch):
     experiments = plan({"blobs": BUILTIN["blobs"]()}, ["MGL", "GBS"])
     found = run_all(experiments, tmp_path)
     assert [r.error for r in found] == ["RuntimeError: out of luck"] * 2 + [None] * 2
-    assert not (tmp_path / "blobs--MGL--stored.json").exists()  # it is tried again next time
+    assert not (tmp_path / "blobs--MGL--stored.json").exists()  # the next run tries it again
     table = score_tables(Results(found))[0]
     assert table.rows[0] == ["MGL", "failed", "failed"]
     assert "failed" not in table.rows[1]
@@ -47,8 +47,8 @@ def run_one(folder, experiment, n_seeds=3):
     return run_all([experiment], folder, n_seeds)[0]
 
 
-def test_seeds_and_orders_are_really_different(tmp_path):
-    """Blobs that overlap so much that k-means ends elsewhere with every seed."""
+def test_seeds_and_orders_differ(tmp_path):
+    """Blobs that overlap so much that the result of k-means depends on its seed."""
     experiment = Experiment("hard", "MGL", "stored")
     hard = datasets.make_blob_views(120, 12, separation=1.0, random_state=0)
     with pytest.MonkeyPatch.context() as patch:
@@ -95,7 +95,7 @@ def test_a_damaged_result_is_computed_again(tmp_path, damage):
 
 
 def test_a_dead_worker_fails_only_its_experiment(tmp_path, monkeypatch):
-    """`kill` ends the process it runs in, as the kernel does when memory runs out."""
+    """The worker is killed, as by the kernel when memory runs out."""
     monkeypatch.setenv("MANYVIEW_TEST_KILL", "GBS")
     experiments = [Experiment("moons", name, "stored") for name in ("MGL", "GBS", "average graph")]
     monkeypatch.setattr(_run, "run_experiment", run_or_die)
