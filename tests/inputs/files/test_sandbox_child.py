@@ -315,6 +315,12 @@ def test_links_lead_nowhere(folder):
         store["X"] = h5py.ExternalLink("y.h5ad", "/X")
     with pytest.raises(ValueError, match=r"x.h5ad: 'X' is a link, or its numbers are in another"):
         read("x.h5ad")
+    annotated().write_h5ad("x.h5ad")
+    with h5py.File("x.h5ad", "r+") as store:
+        store["obs/other"] = h5py.ExternalLink("y.h5ad", "/obs")
+        store["obs"].attrs["_index"] = "other/_index"
+    with pytest.raises(ValueError, match=r"x.h5ad: 'other' is a link, or its numbers are in anot"):
+        read("x.h5ad")
 
 
 @pytest.mark.parametrize(

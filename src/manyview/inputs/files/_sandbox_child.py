@@ -270,8 +270,9 @@ def _hdf5_tables(h5py: Any, *, path: str, kind: str, key: str | None, **_: Any) 
             yield _annotated(store, _location(store, key), key or "")
             return
         modalities = _member(store, "mod")
-        order = modalities.attrs.get("mod-order", list(modalities))
-        names = [name for name in map(str, order) if name in modalities]
+        found = list(modalities)
+        order = map(str, modalities.attrs.get("mod-order", found))
+        names = [name for name in order if name in found]
         if not names:
             raise _RefusedError(" has no modalities; expected at least one")
         if key is not None and key not in names:
@@ -280,14 +281,19 @@ def _hdf5_tables(h5py: Any, *, path: str, kind: str, key: str | None, **_: Any) 
             yield _annotated(_member(modalities, name), "X", name)
 
 
-def _member(group: Any, name: str) -> Any:
-    """A member that is stored in this file; those of other files are refused."""
-    is_here = type(group.get(name, getlink=True)).__name__ == "HardLink"
-    member: Any = group[name] if is_here else None
-    if not is_here or (_is_array(member) and (member.external or member.is_virtual)):
-        raise _RefusedError(
-            f": {name!r} is a link, or its numbers are in another file; expected them in this one"
-        )
+def _member(group: Any, path: str) -> Any:
+    """A member that is stored in this file; links are refused before they are followed."""
+    member = group
+    for name in path.split("/"):
+        is_elsewhere = member.id.links.get_info(name.encode()).type != 0
+        if not is_elsewhere:
+            member = member[name]
+            is_elsewhere = _is_array(member) and bool(member.external or member.is_virtual)
+        if is_elsewhere:
+            raise _RefusedError(
+                f": {name!r} is a link, or its numbers are in another file; "
+                "expected them in this one"
+            )
     return member
 
 
@@ -299,8 +305,9 @@ def _location(store: Any, key: str | None) -> str:
     """What the key means: X, a layer or an array of obsm."""
     if key is None or key == "X":
         return "X"
-    groups = {name: _member(store, name) for name in ("layers", "obsm") if name in store}
-    known = [f"{group}/{name}" for group, members in groups.items() for name in members]
+    # `name in store` would follow links.
+    groups = [name for name in ("layers", "obsm") if name in list(store)]
+    known = [f"{group}/{name}" for group in groups for name in _member(store, group)]
     hits = [location for location in known if key in (location, location.partition("/")[2])]
     if len(hits) == 1:
         return hits[0]
@@ -311,14 +318,12 @@ def _location(store: Any, key: str | None) -> str:
 
 def _annotated(group: Any, location: str, name: str) -> _Table:
     """A matrix with the names of its rows and, if it has any, of its columns."""
-    folder, _, last = location.rpartition("/")
-    holder = _member(group, folder) if folder else group
     label = name or "X"
-    if last not in holder:
+    if location == "X" and "X" not in list(group):
         raise _RefusedError(f": {label} has no matrix X; expected one, or a key: PATH:KEY")
-    value = _member(holder, last)
+    value = _member(group, location)
     about: dict[str, Any] = {"name": name, "form": "dense"}
-    columns = _names(group, "var") if folder != "obsm" else None
+    columns = None if location.startswith("obsm/") else _names(group, "var")
     encoding = "" if _is_array(value) else _encoding(value)
     if _is_array(value):
         arrays = {"matrix": value}
@@ -357,7 +362,7 @@ def _names(group: Any, axis: str) -> list[str]:
     """Names of rows (obs) or columns (var); a categorical index stores each of them once."""
     frame = _member(group, axis)
     stored = _member(frame, str(frame.attrs["_index"]))
-    if _is_array(stored) or "codes" not in stored:
+    if _is_array(stored) or "codes" not in list(stored):
         return _texts(stored if _is_array(stored) else _member(stored, "values"))
     names, codes = _texts(_member(stored, "categories")), _member(stored, "codes")[:]
     if codes.dtype.kind not in "iu" or (
