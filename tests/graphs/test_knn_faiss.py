@@ -1,4 +1,4 @@
-"""Approximate neighbours: how good they are, when they are used, and what is said of it."""
+"""Approximate neighbours: recall, and when they are used."""
 
 import numpy as np
 import pytest
@@ -45,13 +45,13 @@ def test_distances_are_exact_and_sorted(rows):
     assert (found.indices != np.arange(len(X))[:, None]).all()
 
 
-def test_the_seed_decides(rows):
+def test_results_depend_on_the_seed(rows):
     one, same, other = (nearest(rows, 16, "approximate", seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.indices, same.indices)
     assert (one.indices != other.indices).any()
 
 
-def test_duplicates_say_nothing_here_either(rng):
+def test_many_duplicates_have_no_edges(rng):
     """More copies of a sample than it has neighbours: all distances are 0, the row is empty."""
     X = np.repeat(rng.standard_normal((100, 6)), 50, axis=0)[rng.permutation(5000)]
     rows = normalize_rows(X, "zscore")
@@ -61,19 +61,19 @@ def test_duplicates_say_nothing_here_either(rng):
     assert neighbor_graph(near, "adaptive", rows.sq_norms()).nnz == 0
 
 
-def test_far_and_lonely_samples_get_all_their_neighbours(rng):
-    """Cells of one sample each hold too few candidates."""
+def test_outliers_get_all_their_neighbours(rng):
+    """Cells of one sample have too few candidates."""
     crowd = rng.standard_normal((5000, 4)) * 1e-3
     X = np.concatenate([crowd, 1e6 * rng.standard_normal((12, 4))])
     near = nearest(normalize_rows(X, None), 30, "approximate")
-    # faiss 1.8 cannot tell the crowd apart beside what is so far away, which is noticed.
+    # faiss 1.8 can't distinguish the close samples next to such outliers; the trials show it.
     assert near.search.method == "approximate" or "half of all cells" in near.search.reason
     assert np.isfinite(near.sq_distances).all()
     assert (near.indices != np.arange(len(X))[:, None]).all()
 
 
 def test_without_structure_the_search_is_exact(rng):
-    """256 independent columns: cells do not help, and the search says so."""
+    """256 independent columns: cells do not help."""
     rows = normalize_rows(rng.standard_normal((5000, 256)), None)
     near = nearest(rows, 16, "approximate")
     assert near.search.method == "exact"
@@ -82,12 +82,12 @@ def test_without_structure_the_search_is_exact(rng):
 
 
 def test_few_samples_are_searched_exactly(rng):
-    """Every edge counts in a small graph, and there is nothing to gain."""
+    """In small graphs every edge matters, and exact search is fast."""
     rows = normalize_rows(rng.standard_normal((1500, 3)), None)
     assert nearest(rows, 16, "approximate").search.method == "exact"
 
 
-def test_the_rule(rows, monkeypatch):
+def test_choice_of_the_search(rows, monkeypatch):
     assert nearest(rows, 16, "auto").search.method == "exact"
     monkeypatch.setattr(neighbors, "EXACT_LIMIT", 3999)
     search = nearest(rows, 16, "auto").search
@@ -118,9 +118,8 @@ def test_labels_agree_with_the_exact_search(data):
     ("name", "n_clusters"), [("BBC", 5), ("NGs", 5), ("WebKB", 4), ("100leaves", 100)]
 )
 def test_labels_agree_on_the_papers_data(paper_data, name, n_clusters):
-    """They are so small that nothing is left out; with 98.5 % of its edges 100leaves came out at
-    an ARI of .77, which is why few samples are searched exactly.
-    """
+    """They are so small that all cells are searched. With 98.5 % of its edges, 100leaves had an ARI
+    of .77; so few samples are searched exactly."""
     views = paper_data(name).views
     exact, found = (
         CIGMVC(n_clusters, neighbor_search=how).fit(views) for how in ("exact", "approximate")

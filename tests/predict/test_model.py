@@ -1,4 +1,4 @@
-"""Labels of new samples: votes of their nearest known ones."""
+"""Labels of new samples from their nearest training samples."""
 
 import numpy as np
 import pandas as pd
@@ -8,11 +8,9 @@ from sklearn.exceptions import NotFittedError
 
 import manyview
 from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
-from manyview.graphs import own_cluster_share
 from manyview.graphs._knn import nearest_reference
-from manyview.inputs._scaling import DenseRows, normalize_rows
+from manyview.inputs._scaling import DenseRows
 from manyview.metrics import clustering_accuracy
-from manyview.predict._voting import vote_shares, votes_by_distance
 
 
 @pytest.fixture(scope="module")
@@ -34,56 +32,7 @@ def rows_of(views, some):
     return {name: view[some] for name, view in views.items()}
 
 
-def plain_shares(graphs, labels, n_clusters, weights, trust):
-    """The slow twin of `vote_shares`, of votes that count by the trust in the voter."""
-    out = np.zeros((graphs[0].shape[0], n_clusters))
-    for v, graph in enumerate(graphs):
-        for i, row in enumerate(graph.toarray()):
-            for j, value in enumerate(row):
-                out[i, labels[j]] += weights[v] * value * trust[j, v]
-    sums = out.sum(axis=1, keepdims=True)
-    return out / np.where(sums > 0, sums, 1)
-
-
-def test_votes_are_those_of_the_plain_loop(rng):
-    graphs = [csr_array(rng.random((9, 12)) * (rng.random((9, 12)) < 0.4)) for _ in range(3)]
-    labels, weights, trust = rng.integers(0, 4, 12), rng.random(3), rng.random((12, 3))
-    found = vote_shares(graphs, labels, 4, weights)
-    everyone = np.ones_like(trust)
-    np.testing.assert_allclose(
-        found, plain_shares(graphs, labels, 4, weights, everyone), atol=1e-14
-    )
-    square = [csr_array(rng.random((12, 12)) * (rng.random((12, 12)) < 0.4)) for _ in range(3)]
-    shares = plain_shares(square, labels, 4, weights, trust)
-    own = own_cluster_share(square, labels, weights, trust)
-    np.testing.assert_allclose(own, shares[np.arange(12), labels], atol=1e-14)
-
-
-def test_nobody_votes():
-    empty = [csr_array((2, 3))]
-    labels, trust = np.array([0, 1, 1]), np.ones((3, 1))
-    assert not vote_shares(empty, labels, 2, np.ones(1)).any()
-    assert np.isnan(own_cluster_share([csr_array((3, 3))], labels, np.ones(1), trust)).all()
-
-
-def test_closeness_is_the_views_graph_and_never_empty():
-    found = votes_by_distance(np.array([[0.0, 1.0, 4.0], [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]))
-    np.testing.assert_allclose(found, [[4 / 7, 3 / 7], [0.5, 0.5], [0.5, 0.5]])
-
-
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize("how", ["zscore", "unit", None])
-def test_the_nearest_known_are_the_nearest(kind, how, rng):
-    X = rng.standard_normal((90, 6)) * (rng.random((90, 6)) < 0.7)
-    rows = normalize_rows(csr_array(X) if kind == "sparse" else X, how)
-    found, distances = nearest_reference(rows, 60, 5, "exact", 0)
-    plain = normalize_rows(X, how).data
-    D = ((plain[60:, None] - plain[None, :60]) ** 2).sum(axis=2)
-    np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :5], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(np.take_along_axis(D, found, 1), distances, rtol=1e-9, atol=1e-12)
-
-
-def test_an_approximate_search_finds_those_that_decide(rng):
+def test_approximate_search_of_neighbours(rng):
     centres = rng.standard_normal((8, 16)) * 2
     groups = rng.integers(0, 8, 6000)
     X = centres[groups] + rng.standard_normal((6000, 16))
@@ -103,8 +52,8 @@ def test_training_samples_keep_their_labels(digits, on_digits):
     assert (on_digits.predict(digits.views) == on_digits.labels_).mean() >= 0.99
 
 
-def test_digits_split_in_five(digits, on_digits):
-    """Predicted labels of a fifth score within 3 points of clustering everything, in the mean."""
+def test_predictions_are_nearly_as_good_as_clustering_everything(digits, on_digits):
+    """A fifth of the digits: on average within 3 points."""
     lost = []
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(digits.n_samples)
@@ -134,7 +83,7 @@ def test_confidence_tells_right_from_wrong(blobs):
     assert model.confidence_.mean() > 0.9
 
 
-def test_each_new_sample_is_on_its_own(blobs):
+def test_new_samples_do_not_influence_each_other(blobs):
     model = AngularCIGMVC(3, random_state=0).fit(rows_of(blobs.views, slice(0, 80)))
     new = rows_of(blobs.views, slice(80, 120))
     together = model.predict_with_shares(new).shares
@@ -202,16 +151,6 @@ def test_transform_gives_the_embedding(blobs):
     assert list(frame.columns) == ["angularcigmvc0", "angularcigmvc1", "angularcigmvc2"]
 
 
-def test_columns_with_names_may_be_in_any_order(blobs):
-    frames = {name: pd.DataFrame(view).add_prefix(name) for name, view in blobs.views.items()}
-    model = AngularCIGMVC(3, random_state=0).fit(frames)
-    turned = {name: frame[frame.columns[::-1]] for name, frame in frames.items()}
-    np.testing.assert_array_equal(model.predict(turned), model.labels_)
-    np.testing.assert_array_equal(model.predict(blobs.views), model.labels_)  # without any names
-    with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* first is 'view00'"):
-        model.predict({"view0": frames["view0"].drop(columns="view00")})
-
-
 def test_rows_with_other_names_are_refused(blobs):
     frames = {name: pd.DataFrame(view) for name, view in blobs.views.items()}
     frames["view1"] = frames["view1"].iloc[::-1]
@@ -222,7 +161,7 @@ def test_rows_with_other_names_are_refused(blobs):
 
 
 @pytest.mark.parametrize("columns", [2, 10])
-def test_a_sample_far_out_changes_nothing_for_the_others(columns, blobs):
+def test_an_outlier_changes_nothing_for_the_others(columns, blobs):
     views = [view[:, :columns] for view in blobs.views.values()]
     model = AngularCIGMVC(3, random_state=0, normalize=None).fit(views)
     alone = model.predict_with_shares([view[:50] for view in views]).shares
@@ -233,13 +172,13 @@ def test_a_sample_far_out_changes_nothing_for_the_others(columns, blobs):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_known_samples_alone_in_their_clusters_are_known_again(blobs):
+def test_clusters_of_one_sample(blobs):
     views = [view[:20] for view in blobs.views.values()]
     model = AngularCIGMVC(20, random_state=0).fit(views)
     np.testing.assert_array_equal(model.predict(views), model.labels_)
 
 
-def test_one_new_sample_that_lacks_a_view(blobs):
+def test_one_new_sample_missing_in_a_view(blobs):
     first, second, third = (view[:1] for view in blobs.views.values())
     model = AngularCIGMVC(3, random_state=0).fit(list(blobs.views.values()))
     assert model.predict([first * np.nan, second, third])[0] == model.labels_[0]
@@ -247,7 +186,7 @@ def test_one_new_sample_that_lacks_a_view(blobs):
     assert model.predict([first, second, third], present=present)[0] == model.labels_[0]
 
 
-def test_parameters_set_after_the_fit_are_for_the_next_one(blobs):
+def test_parameters_set_after_the_fit_change_nothing(blobs):
     model = AngularCIGMVC(3, random_state=0).fit(blobs.views)
     before = model.predict_with_shares(blobs.views).shares
     model.set_params(normalize=None, n_neighbors=3)

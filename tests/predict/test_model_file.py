@@ -1,4 +1,4 @@
-"""Model files: what is saved comes back, and nothing else is taken for one."""
+"""Model files: round trips, and errors for anything else."""
 
 import io
 import json
@@ -67,7 +67,7 @@ def test_round_trip(saved):
     assert model_bytes(loaded) == path.read_bytes()
 
 
-def test_the_file_is_what_the_documentation_says(saved):
+def test_the_file_is_as_documented(saved):
     """Plain numpy and json read it; nothing in it is a pickle."""
     with zipfile.ZipFile(saved[0]) as archive:
         manifest = json.loads(archive.read("model.json"))
@@ -98,14 +98,14 @@ def test_every_truncation_is_refused(saved, tmp_path):
 
 
 def test_flipped_bytes_are_refused_or_change_nothing(saved, tmp_path, rng):
-    """Only what no reader looks at, such as a date in the archive's directory, may differ."""
+    """Bytes that are never used, such as dates in the archive's directory, may differ."""
     path, views, expected = saved
     content = path.read_bytes()
     changed = tmp_path / "changed.zip"
     refused = 0
-    for place in rng.choice(len(content), 300, replace=False):
+    for position in rng.choice(len(content), 300, replace=False):
         damaged = bytearray(content)
-        damaged[place] ^= 1 << int(rng.integers(8))
+        damaged[position] ^= 1 << int(rng.integers(8))
         changed.write_bytes(damaged)
         try:
             model = load_model(changed)
@@ -189,7 +189,7 @@ WRONG = {
         with_member("labels.npy", header((60,), "<i8") + b"1234"), "bytes for shape"
     ),
     "a header that is none": (
-        with_member("labels.npy", header((60,), "<i8").replace(b"{", b"z")), "whole manyview model"
+        with_member("labels.npy", header((60,), "<i8").replace(b"{", b"z")), "a complete manyview"
     ),
     "rows that start outside": (with_starts([2**40]), "index pointers do not ascend"),
     "rows that start before": (with_starts([-(2**40)]), "index pointers do not ascend"),
@@ -208,10 +208,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_named(case, saved, tmp_path):
+def test_errors_say_what_is_wrong(case, saved, tmp_path):
     change, message = WRONG[case]
     path = rewritten(saved[0], tmp_path, change)
-    if message is None:  # never unpacked, so it harms nobody
+    if message is None:  # ignored: members are never unpacked
         load_model(path)
         assert {entry.name for entry in tmp_path.iterdir()} == {"changed.zip"}
         return
@@ -219,7 +219,7 @@ def test_what_is_wrong_is_named(case, saved, tmp_path):
         load_model(path)
 
 
-def test_headers_of_python_2_are_no_news(saved, tmp_path):
+def test_headers_written_by_python_2(saved, tmp_path):
     def change(members):
         members["labels.npy"] = members["labels.npy"].replace(b"(60,), ", b"(60L,),")
 
@@ -227,7 +227,7 @@ def test_headers_of_python_2_are_no_news(saved, tmp_path):
 
 
 def test_members_before_the_start_of_the_file(saved, tmp_path):
-    """What is missing before the directory shifts the places of all members."""
+    """Bytes missing before the directory shift the positions of all members."""
     content = saved[0].read_bytes()
     cut = tmp_path / "cut.zip"
     cut.write_bytes(content[:3000] + content[4000:])
@@ -236,7 +236,7 @@ def test_members_before_the_start_of_the_file(saved, tmp_path):
 
 
 def test_compressed_members_are_refused(saved, tmp_path):
-    """A file that unfolds into more than its size could fill the memory."""
+    """They could need more memory than the size of the file."""
     out = tmp_path / "bomb.zip"
     with (
         zipfile.ZipFile(saved[0]) as archive,
@@ -250,7 +250,7 @@ def test_compressed_members_are_refused(saved, tmp_path):
         load_model(out)
 
 
-def test_files_that_are_none(tmp_path):
+def test_files_that_are_no_models(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         load_model(tmp_path / "nowhere.zip")
     (tmp_path / "text.zip").write_text("hello")

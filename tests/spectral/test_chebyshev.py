@@ -1,15 +1,15 @@
-"""The eigen-solver for many samples: right, and honest where it is not."""
+"""The Chebyshev solver: eigenpairs, convergence, warm starts."""
 
 import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview import SpectralAverage, _kernels
+from manyview import SpectralAverage
 from manyview.datasets import make_latent_views
 from manyview.spectral import _spectrum as spectral
+from manyview.spectral import laplacian_spectrum
 from manyview.spectral._chebyshev import NullSpace, Operator, chebyshev_eigenpairs
-from manyview.spectral._spectrum import laplacian_spectrum
 from tests.helpers import oracle
 
 
@@ -30,35 +30,24 @@ def grouped_graph(rng, sizes, inside=12, outside=1.0):
     G = np.where(rng.random((n, n)) < chance, rng.integers(1, 9, (n, n)) / 8, 0)
     G = G + G.T
     np.fill_diagonal(G, 0)
-    for s in range(n - 1):  # every group hangs together
+    for s in range(n - 1):  # every group is connected
         if same[s, s + 1]:
             G[s, s + 1] = G[s + 1, s] = 1
     return csr_array(G)
 
 
-def test_filter_step_equals_its_twin(rng):
-    G = grouped_graph(rng, [20, 20])
-    diagonal, block, before = rng.random(40), rng.random((40, 8)), rng.random((40, 8))
-    out = np.full((40, 8), np.nan)
-    _kernels.chebyshev_step(
-        G.indptr, G.indices, G.data.astype(np.float32), diagonal, 0, block, before, 0.7, 0.2, out
-    )
-    expected = 0.7 * (diagonal[:, None] * block - G.toarray() @ block) - 0.2 * before
-    np.testing.assert_allclose(out, expected, atol=1e-13)
-
-
 def test_null_vectors_are_removed(rng):
-    pieces, vector = rng.integers(0, 3, 50), rng.random(50) + 0.1
+    components, vector = rng.integers(0, 3, 50), rng.random(50) + 0.1
     block = rng.random((50, 8))
     expected = block.copy()
     for p in range(3):
-        own = np.where(pieces == p, vector, 0) / np.linalg.norm(vector[pieces == p])
+        own = np.where(components == p, vector, 0) / np.linalg.norm(vector[components == p])
         expected -= own[:, None] * (own @ block)
-    NullSpace(pieces, vector).remove_from(block)
+    NullSpace(components, vector).remove_from(block)
     np.testing.assert_allclose(block, expected, atol=1e-14)
 
 
-def test_the_filter_is_the_polynomial_it_should_be(rng):
+def test_filter_is_a_chebyshev_polynomial(rng):
     """On a diagonal matrix: 1 at 0, at most 1 / T_d(...) from the edge to the bound."""
     grid = np.linspace(0, 3, 301)
     none = csr_array((301, 301), dtype=np.float32)
@@ -69,10 +58,10 @@ def test_the_filter_is_the_polynomial_it_should_be(rng):
 
 
 @pytest.mark.parametrize("normalized", [False, True])
-@pytest.mark.parametrize("pieces", [[[150, 150, 100, 120]], [[150, 150], [120], [80, 60, 90]]])
-def test_spectrum_equals_the_twin(rng, pieces, normalized):
-    graph = csr_array(block_diag([grouped_graph(rng, sizes) for sizes in pieces]))
-    n_clusters = sum(map(len, pieces))
+@pytest.mark.parametrize("components", [[[150, 150, 100, 120]], [[150, 150], [120], [80, 60, 90]]])
+def test_spectrum_equals_that_of_numpy(rng, components, normalized):
+    graph = csr_array(block_diag([grouped_graph(rng, sizes) for sizes in components]))
+    n_clusters = sum(map(len, components))
     shuffled = rng.permutation(graph.shape[0])
     graph = csr_array(graph[shuffled][:, shuffled])
     found = laplacian_spectrum(graph, n_clusters, rng, normalized=normalized)
@@ -82,7 +71,7 @@ def test_spectrum_equals_the_twin(rng, pieces, normalized):
     if normalized:
         L = L / np.sqrt(d) / np.sqrt(d)[:, None]
     w, vectors = np.linalg.eigh(L)
-    assert found.n_components == len(pieces)
+    assert found.n_components == len(components)
     assert found.converged
     assert 0 < found.residual < 1e-4
     assert found.sum_c == pytest.approx(w[:n_clusters].sum(), abs=1e-5)
@@ -92,7 +81,7 @@ def test_spectrum_equals_the_twin(rng, pieces, normalized):
     np.testing.assert_allclose(F @ F.T, vectors[:, :C] @ vectors[:, :C].T, atol=1e-3)
 
 
-def test_more_pieces_than_clusters_need_no_solving(rng, monkeypatch):
+def test_more_components_than_clusters_need_no_solver(rng, monkeypatch):
     monkeypatch.setattr(spectral, "chebyshev_eigenpairs", None)
     graph = csr_array(block_diag([grouped_graph(rng, [n]) for n in (30, 20, 10)]))
     found = laplacian_spectrum(graph, 2, rng)
@@ -100,23 +89,23 @@ def test_more_pieces_than_clusters_need_no_solving(rng, monkeypatch):
     assert set(np.flatnonzero(found.embedding.any(axis=1))) == set(range(50))
 
 
-def test_exactly_as_many_pieces_as_clusters(rng):
+def test_as_many_components_as_clusters(rng):
     graph = csr_array(block_diag([grouped_graph(rng, [n]) for n in (30, 20, 40)]))
     found = laplacian_spectrum(graph, 3, rng)
     w, _ = oracle.smallest_eigenpairs(graph.toarray())
     assert found.sum_c == 0
-    assert found.sum_c1 > w[3] / 2  # all that is asked of it: not 0
+    assert found.sum_c1 > w[3] / 2  # only roughly, but not 0
 
 
 def operator_of(graph):
     degrees = graph.sum(axis=1)
-    links = csr_array(graph, dtype=np.float32)
+    weights = csr_array(graph, dtype=np.float32)
     null = NullSpace(np.zeros(len(degrees), dtype=int), np.ones(len(degrees)))
-    return Operator(degrees, links, 2 * degrees.max()), null
+    return Operator(degrees, weights, 2 * degrees.max()), null
 
 
-def test_as_exact_as_asked_for(rng):
-    """Beyond what single precision can do, the filter goes on in double precision."""
+def test_double_precision_for_small_tolerances(rng):
+    """Single precision can't reach 1e-12."""
     graph = grouped_graph(rng, [150, 150, 100])
     operator, null = operator_of(graph)
     low = chebyshev_eigenpairs(operator, 2, null, None, rng, tolerance=1e-12)
@@ -127,19 +116,19 @@ def test_as_exact_as_asked_for(rng):
     np.testing.assert_allclose(F @ F.T, vectors[:, 1:3] @ vectors[:, 1:3].T, atol=1e-9)
 
 
-def test_a_block_from_the_last_round_saves_products(rng):
+def test_warm_start_saves_products(rng):
     graph = grouped_graph(rng, [150, 150, 100])
     operator, null = operator_of(graph)
     cold = chebyshev_eigenpairs(operator, 2, null, None, rng)
     warm = chebyshev_eigenpairs(operator, 2, null, cold, rng)
     assert warm.n_products < cold.n_products / 2
-    fewer = chebyshev_eigenpairs(operator, 1, null, cold, rng)  # a component was cut off meanwhile
+    fewer = chebyshev_eigenpairs(operator, 1, null, cold, rng)  # a component was cut off
     more = chebyshev_eigenpairs(operator, 12, null, cold, rng)
     assert fewer.vectors.shape[1] <= cold.vectors.shape[1] < more.vectors.shape[1]
 
 
-def test_what_did_not_converge_is_said(rng, monkeypatch):
-    """Seven eigenvectors of a graph without groups: no gap, and here little time."""
+def test_warning_without_convergence(rng, monkeypatch):
+    """Seven eigenvectors of a graph without groups: no gap, and few products."""
 
     def hasty(*args, **options):
         return chebyshev_eigenpairs(*args, **{**options, "max_products": 20})
@@ -153,7 +142,7 @@ def test_what_did_not_converge_is_said(rng, monkeypatch):
         SpectralAverage(9, random_state=0).fit(data.views)
 
 
-def test_a_long_graph_goes_to_another_solver(rng):
+def test_graph_with_a_large_diameter_goes_to_another_solver(rng):
     n = 4000
     links = np.arange(n), (np.arange(n) + 1) % n
     ring = csr_array((np.ones(n), links), shape=(n, n))

@@ -1,4 +1,4 @@
-"""How many clusters: suggested, and used where n_clusters="auto"."""
+"""The number of clusters: suggested, and used for n_clusters="auto"."""
 
 from itertools import pairwise
 
@@ -42,7 +42,7 @@ def test_right_for_most_generated_sets():
     assert np.mean(right) >= 0.9
 
 
-def test_evidence():
+def test_scores_of_all_candidates():
     data = datasets.make_latent_views(400, 5, separation=7.0, random_state=0)
     found = suggest_n_clusters(data.views, max_clusters=12)
     rows = found.table()
@@ -70,8 +70,8 @@ def test_auto(method):
     assert method(3, random_state=0).fit(data.views).n_clusters_ == 3
 
 
-def test_separate_pieces_count_at_least(rng):
-    """Clusters so far apart that nothing links them: eigenvalues of 0."""
+def test_connected_components_are_a_lower_limit(rng):
+    """No edges between clusters: eigenvalues of 0."""
     centres = np.repeat(np.eye(6) * 100, 30, axis=0)
     views = [centres + rng.standard_normal(centres.shape) for _ in range(2)]
     assert suggest_n_clusters(views).n_clusters == 6
@@ -85,7 +85,7 @@ def test_few_samples(rng, n):
     AngularCIGMVC("auto", random_state=0).fit([rng.standard_normal((n, 5)) for _ in range(2)])
 
 
-def test_more_pieces_than_looked_at_is_an_error(rng):
+def test_more_components_than_max_clusters_is_an_error(rng):
     centres = np.repeat(rng.standard_normal((25, 5)) * 100, 20, axis=0)
     views = [centres + rng.standard_normal(centres.shape) for _ in range(2)]
     options = {"normalize": None, "n_neighbors": 8}
@@ -96,12 +96,12 @@ def test_more_pieces_than_looked_at_is_an_error(rng):
     assert suggest_n_clusters(views, max_clusters=40, **options).n_clusters == 25
 
 
-def test_graphs_of_ones_own():
+def test_precomputed_graphs():
     G = np.kron(np.eye(4), np.ones((10, 10)) - np.eye(10))
     assert suggest_n_clusters([G, G], graph="precomputed").n_clusters == 4
 
 
-def test_evidence_is_that_of_the_last_fit():
+def test_a_new_fit_removes_the_suggestion_of_the_last():
     data = datasets.make_blob_views(90, 3, random_state=0)
     model = SpectralAverage("auto", random_state=0).fit(data.views)
     model.set_params(n_clusters=2).fit(data.views)
@@ -115,7 +115,7 @@ def test_errors(rng):
         suggest_n_clusters([rng.standard_normal((2, 5))], graph="heat", n_neighbors="all")
     with pytest.raises(ValueError, match=r"n_clusters='many'; expected a number or 'auto'"):
         AngularCIGMVC("many").fit(X)
-    with pytest.raises(ValueError, match="n_clusters='auto' with CoregSC"):
+    with pytest.raises(ValueError, match="n_clusters='auto', but a method on kernels"):
         CoregSC("auto").fit(X)
     with pytest.raises(ValueError, match="max_clusters=1"):
         suggest_n_clusters(X, max_clusters=1)
