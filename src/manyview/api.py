@@ -37,30 +37,29 @@ def cluster(
     Parameters
     ----------
     data : MuData, AnnData, dict, list or tuple of tables
-        Modalities of a MuData are its views, with whatever cells each has. Data frames of pandas
-        with an index of their own are joined by it, so that samples may be in any order or be
-        missing; other tables have the same samples in the same order, rows of NaN where a view
-        lacks one.
+        The modalities of a MuData are its views; each may lack cells. Pandas data frames with an
+        index of their own are joined by it, so samples may be in any order or missing. Other
+        tables must have the same samples in the same order, with rows of NaN for missing ones.
     n_clusters : int or "auto", default="auto"
-        "auto" reads it off the graphs of the views.
+        "auto" suggests it from the graphs of the views.
     method : {"angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}, default="angular"
-    views : names of the views to take, optional
-        Of an AnnData "X", names of layers or of obsm; by default "X" alone.
+    views : names of the views to use, optional
+        For AnnData: "X", layers or keys of obsm; by default "X" alone.
     present : boolean array of shape (n_samples, n_views), optional
         False where a view lacks a sample.
     add_to_obs : str, optional
-        Of MuData and AnnData: a column of `obs` to write the clusters to.
+        For MuData and AnnData: the column of `obs` to write the clusters to.
     random_state : int or None, default=0
     checkpoint : path of a folder, optional
-        Of "angular", "cigmvc" and "gbs": where to keep what there is so far, so that the same call
-        after an interruption goes on from there.
+        For "angular", "cigmvc" and "gbs": save progress there; the same call resumes after an
+        interruption.
     client : distributed.Client, optional
-        Of "angular", "cigmvc" and "gbs": fit on the workers of this Dask cluster. Views may then be
-        Dask arrays and data frames as well, or paths of Parquet files, or of folders of their
-        parts, that workers read themselves; samples of such views are numbered. Samples and graphs
-        stay on the cluster: the result has no report and no model.
+        For "angular", "cigmvc" and "gbs": fit on the workers of this Dask client. Views may then
+        also be Dask arrays and data frames, or paths of Parquet files or folders that the workers
+        read; their samples are numbered. Samples and graphs stay on the workers, so the result has
+        no report and no model.
     **options
-        Other parameters of the method, as ``n_neighbors=20``.
+        Other parameters of the method, such as ``n_neighbors=20``.
 
     Returns
     -------
@@ -95,13 +94,13 @@ def cluster(
     if client is None:
         tables = aligned_tables(data, views, present)
     started = time.perf_counter()
-    with _heard_warnings() as heard:
+    with _recorded_warnings() as recorded:
         if client is None:
             estimator.fit(tables, **kept)
         else:
             tables = _fit_on_dask(estimator, data, views, present, client=client, **kept)
     seconds = time.perf_counter() - started
-    result = ClusterResult(tables, estimator, method, seconds, tuple(heard))
+    result = ClusterResult(tables, estimator, method, seconds, tuple(recorded))
     if add_to_obs is not None:
         result.add_to_obs(data, add_to_obs)
     return result
@@ -113,30 +112,30 @@ def _fit_on_dask(
     """Fit, and return the tables; features may be on the workers alone."""
     with require_extra("a fit on Dask", "dask"):
         from manyview.distributed import distributed_tables
-    spread = distributed_tables(data, views)
-    if spread is None:
+    remote = distributed_tables(data, views)
+    if remote is None:
         tables = aligned_tables(data, views, present)
         estimator.fit(tables.views, present=tables.present, **given)
     else:
-        estimator.fit(spread.views, present=present, **given)
-        n, n_views = len(estimator.labels_), len(spread.views)
+        estimator.fit(remote.views, present=present, **given)
+        n, n_views = len(estimator.labels_), len(remote.views)
         ids = tuple(map(str, range(n)))
         everywhere = np.ones((n, n_views), dtype=bool)
-        tables = AlignedTables(ids, spread.views, everywhere, spread.features, has_ids=False)
+        tables = AlignedTables(ids, remote.views, everywhere, remote.features, has_ids=False)
     found = estimator.present_  # rows of NaN only are found where they are read
     return tables if found is None else replace(tables, present=tables.present & found)
 
 
 @contextmanager
-def _heard_warnings() -> Iterator[list[str]]:
-    """Keep the texts of warnings, and let them go on to whoever listens."""
-    heard: list[str] = []
+def _recorded_warnings() -> Iterator[list[str]]:
+    """Collect the texts of warnings; they are still issued afterwards."""
+    recorded: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield heard
+        yield recorded
     for warning in caught:
         if issubclass(warning.category, UserWarning):
-            heard.append(str(warning.message))
+            recorded.append(str(warning.message))
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 

@@ -201,7 +201,7 @@ def message_of(model, given, **options):
 
 @pytest.mark.parametrize("as_dask", [False, True], ids=["arrays", "Dask"])
 @pytest.mark.parametrize("what", SAME_ERRORS)
-@pytest.mark.filterwarnings("ignore:view 'view0' says nothing")
+@pytest.mark.filterwarnings("ignore:view 'view0' has no information")
 def test_refused_as_on_one_machine(client, views, what, as_dask):
     given, options = SAME_ERRORS[what](*views.values())
     expected = message_of(MODEL, given, **options)

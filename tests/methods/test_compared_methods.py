@@ -200,7 +200,7 @@ def test_precomputed_kernels(blobs):
 @pytest.mark.parametrize("method", [CoregSC, MSC, MGL])
 def test_a_view_of_equal_samples(method, blobs):
     views = [*blobs.views.values(), np.tile([1.0, 2.0, 3.0], (90, 1))]
-    with pytest.warns(UserWarning, match="view 'view3' says nothing about any sample"):
+    with pytest.warns(UserWarning, match="view 'view3' has no information about any sample"):
         model = method(3, random_state=0).fit(views)
     assert adjusted_rand(blobs.target, model.labels_) > 0.9
     assert np.isfinite(model.embedding_).all()
@@ -235,7 +235,7 @@ def test_mgl_gives_no_weight_to_an_empty_view_and_says_who_takes_all(rng):
             {"blocks": blocks, "noise": noise, "empty": empty}
         )
     messages = [str(entry.message) for entry in caught]
-    assert any("view 'empty' says nothing about any sample: it has no edges" in m for m in messages)
+    assert any("view 'empty' has no information about any sample: it has no edges" in m for m in messages)
     assert any("view(s) 'blocks' took 99" in m for m in messages)
     assert np.isfinite(model.view_weights_).all()
     assert model.view_weights_[2] == 0
@@ -270,7 +270,7 @@ def test_kernels_are_as_strict_as_graphs(method, rng):
     twice = [np.repeat(rng.standard_normal((2, 8)), 30, axis=0)]
     with pytest.raises(ValueError, match=r"only 2 sample\(s\) of 60 differ; expected 1 to 2"):
         method(3).fit(twice)
-    with pytest.warns(UserWarning, match="view 'view0' says nothing .* no similarities"):
+    with pytest.warns(UserWarning, match="view 'view0' has no information .* no similarities"):
         method(3, kernel="precomputed", random_state=0).fit([np.zeros((20, 20)), np.eye(20) + 0.1])
 
 

@@ -168,7 +168,7 @@ def test_complete_graphs_are_for_small_data(monkeypatch):
 
 
 def says_nothing(view):
-    return f"view '{view}' says nothing about any sample"
+    return f"view '{view}' has no information about any sample"
 
 
 BORDERLINE = {  # views, parameters, warnings in order

@@ -187,7 +187,7 @@ def test_views_that_share_no_samples(blobs):
         AngularCIGMVC(1, random_state=0).fit(views, present=present)
 
 
-@pytest.mark.filterwarnings("ignore:view 'view1' says nothing")
+@pytest.mark.filterwarnings("ignore:view 'view1' has no information")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_present", [1, 2, 3, 5])
 def test_a_view_with_next_to_no_samples(method, n_present):

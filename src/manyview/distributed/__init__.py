@@ -1,8 +1,8 @@
-"""Fits whose samples are spread over the workers of a Dask cluster.
+"""The stages of a fit on Dask workers: reading, neighbours, graphs and their stack.
 
-The mathematics is that of `manyview.graphs`, `manyview.spectral` and `manyview.methods`; what is
-here says which worker does it to which rows. Reading, neighbours and graphs are plain tasks that
-Dask makes again when a worker is lost. The rounds hold state that it can't, so they begin again.
+The computations are those of `manyview.graphs`, `manyview.spectral` and `manyview.methods`; modules
+here decide which worker applies them to which rows. Dask recomputes lost tasks up to the graphs. It
+can't recompute the state of the rounds, so these are repeated.
 """
 
 from manyview.distributed._backend import DaskBackend

@@ -212,7 +212,7 @@ def warn_of_bridges(what: str, n_components: int, n_clusters: int) -> None:
 
 
 def warn_of_no_edges(name: str, why: str = _EQUALLY_FAR) -> None:
-    warnings.warn(f"view '{name}' says nothing about any sample: {why}", stacklevel=5)
+    warnings.warn(f"view '{name}' has no information about any sample: {why}", stacklevel=5)
 
 
 def _warn_of_empty(graphs: Sequence[csr_array], names: Sequence[str], why: str) -> None:

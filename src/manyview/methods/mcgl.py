@@ -71,7 +71,7 @@ class MCGL(PredictMixin, MultiViewClusterer):
     n_iter_ : int
     converged_ : bool
         Whether A has exactly `n_clusters` components; else labels come from k-means on the
-        embedding, and a ConvergenceWarning said so.
+        embedding, with a ConvergenceWarning.
     stop_reason_ : {"objective", "max_iter"}
         The published program runs into its 30 turns as a rule; that is not a failure.
     bridges_ : array of shape (n_bridges, 2)
@@ -138,10 +138,10 @@ class MCGL(PredictMixin, MultiViewClusterer):
 
     def _refine(self, graph: csr_array, name: str, rng: np.random.Generator) -> csr_array:
         """A view's own graph with C components: rows are projections of -p_i / (2 lambda)."""
-        n_pieces = union_components([graph])[0]
-        if n_pieces > self.n_clusters_:
+        n_components = union_components([graph])[0]
+        if n_components > self.n_clusters_:
             warnings.warn(
-                f"the graph of view '{name}' has {n_pieces} connected components, more than "
+                f"the graph of view '{name}' has {n_components} connected components, more than "
                 f"n_clusters={self.n_clusters_}; it is taken as it is, without refinement",
                 stacklevel=4,
             )
@@ -189,7 +189,7 @@ class MCGL(PredictMixin, MultiViewClusterer):
     ) -> tuple[FloatArray, Spectrum]:
         """Pull harder until the graph has C components, more gently after too many."""
 
-        # A combination may have negative weights, so its Laplacian is not one of pieces.
+        # A combination may have negative weights, so its components cannot be solved one by one.
         L, bound = laplacian(stack.symmetric(start), normalized=False)
         _, F = smallest_eigenpairs(L, bound, self.n_clusters_, rng)
         pull = 1.0
