@@ -132,9 +132,9 @@ def test_a_view_of_two_samples(client, overlapping):
     present = np.ones((400, 2), dtype=bool)
     present[2:, 1] = False
     model = GBS(4, max_iter=2, random_state=0)
-    with pytest.warns(UserWarning, match="'view1' says nothing"):
+    with pytest.warns(UserWarning, match="'view1' has no information"):
         spread = clone(model).fit(overlapping.views, present=present, client=client)
-    with pytest.warns(UserWarning, match="'view1' says nothing"):
+    with pytest.warns(UserWarning, match="'view1' has no information"):
         single = clone(model).fit(overlapping.views, present=present)
     assert_same(spread, single)
 
@@ -197,7 +197,7 @@ def test_warnings_are_the_same(client):
             CIGMVC(2, n_neighbors=5, random_state=0).fit(views, client=where)
         said.append([str(one.message) for one in warned])
     assert said[0] == said[1]
-    assert any("says nothing" in text for text in said[0])
+    assert any("has no information" in text for text in said[0])
     assert any("connected components" in text for text in said[0])
 
 

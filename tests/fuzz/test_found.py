@@ -58,7 +58,7 @@ def test_kernels_whose_columns_are_too_large_to_add_up(method):
     assert model.labels_.tolist() == [0] * 4 + [1] * 4
 
 
-@pytest.mark.filterwarnings("ignore:view .* says nothing")
+@pytest.mark.filterwarnings("ignore:view .* has no information")
 @pytest.mark.parametrize("method", ["mgl", "gbs", "angular", "average"])
 def test_equal_samples_are_not_told_apart_even_one_by_one(method):
     with pytest.raises(ValueError, match=r"only 1 sample\(s\) of 3 differ"):
@@ -68,7 +68,7 @@ def test_equal_samples_are_not_told_apart_even_one_by_one(method):
 def test_views_that_say_nothing_have_equal_votes():
     """Three samples, each as far from the others as all: no edges, no weights, but labels."""
     X = np.eye(3)
-    with pytest.warns(UserWarning, match="says nothing about any sample"):
+    with pytest.warns(UserWarning, match="has no information about any sample"):
         result = manyview.cluster([X, X], 3, method="mgl")
     assert result.view_weights.tolist() == [0.5, 0.5]
     assert json.loads(json.dumps(result.summary()))["mean_confidence"] is None

@@ -127,7 +127,7 @@ ERRORS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:view .* says nothing")
+@pytest.mark.filterwarnings("ignore:view .* has no information")
 @pytest.mark.parametrize("method", [CIGMVC, GBS])
 @pytest.mark.parametrize("case", ERRORS)
 def test_one_clear_error(method, case):
