@@ -85,11 +85,12 @@ def learn_unified_graph(stack: Stack, n_clusters: int, rules: Rules, run: Run) -
     few components and halves when it has too many.
     """
     B, row_factor = rules.B(stack.n_views), rules.row_factor(stack)
+    max_iter = int(rules.max_iter)  # a numpy integer of few bits could overflow
     observe = LoopObserver(stack, B, run)
     A, F, residuals, lambda_, warm_start = observe.resume() or _initial_state(
         stack, n_clusters, rules, run, observe
     )
-    for number in range(len(observe.history), rules.max_iter + 1):
+    for number in range(len(observe.history), max_iter + 1):
         # Line 4: alpha_v = 1 / (2 ||U - A_v||_F).
         alpha = view_weights(residuals)
         # Line 5: U by equation 4.
@@ -117,7 +118,7 @@ def learn_unified_graph(stack: Stack, n_clusters: int, rules: Rules, run: Run) -
             stop_reason = "too_many"  # edges that A has lost do not come back
         elif not _LAMBDA_RANGE[0] < lambda_ < _LAMBDA_RANGE[1]:
             stop_reason = "lambda_limit"
-        elif number == rules.max_iter:
+        elif number == max_iter:
             stop_reason = "max_iter"
         warm_start = spectrum.warm_start or warm_start
         observe(LoopState(A, F, residuals, lambda_, warm_start), alpha, U, spectrum, stop_reason)
@@ -137,7 +138,7 @@ def _initial_state(
         stack.view_graphs,
         rules.embedding(spectrum),
         residuals,
-        rules.lambda_init,
+        float(rules.lambda_init),
         spectrum.warm_start,
     )
     observe(state, np.full(stack.n_views, 1 / stack.n_views), U, spectrum)
