@@ -1,7 +1,5 @@
 """``manyview demo``"""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +33,7 @@ def demo(options: argparse.Namespace) -> None:
     with progress() as show:
         data = load_digits_views()
         results, rows = _cluster_all(data, options.seed, show)
-        results[0].report(path, title=title, command="manyview demo")
+        results[0].report(path, title=title, command=f"manyview demo --seed {options.seed}")
     title = f"Handwritten digits: {data.n_samples:,} images, {data.n_clusters} clusters"
     note = "Scores against the true digits, which no method has seen; 1 is perfect."
     print_table(title, ("method", "views", *_SCORES, "rounds", "seconds"), rows, 2, note)
