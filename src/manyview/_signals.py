@@ -1,7 +1,5 @@
 """Signals that ask the program to stop: handled alike, and deferred where files are written."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading

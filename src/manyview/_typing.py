@@ -1,7 +1,5 @@
 """Shapes and types that pass between the stages."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

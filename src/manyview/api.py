@@ -1,7 +1,5 @@
 """What a user calls first: `cluster` and `suggest_n_clusters`."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterator, Sequence

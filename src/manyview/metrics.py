@@ -1,7 +1,5 @@
 """Scores of a clustering against known classes; 1 is perfect."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

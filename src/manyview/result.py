@@ -1,7 +1,5 @@
 """The result of `manyview.cluster`: labels, tables, report, model."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

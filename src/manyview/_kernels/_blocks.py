@@ -1,7 +1,5 @@
 """Products of a sparse matrix with a block of vectors."""
 
-from __future__ import annotations
-
 from numba import njit, prange
 
 from manyview._typing import FloatArray, IntArray

@@ -1,7 +1,5 @@
 """64-bit hashes of numbers and of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Squared distances between rows, and candidates for the nearest rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit, prange
 

@@ -1,7 +1,5 @@
 """Sparsity patterns: union, symmetrisation, reordering, connected components."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit, prange
 

@@ -1,7 +1,5 @@
 """Updates of the edges in one round of the fusion."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit, prange
 

@@ -4,8 +4,6 @@ Exit codes: 0 for success, 2 for bad input (one line on stderr), 130 when interr
 stderr), 1 for anything else.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

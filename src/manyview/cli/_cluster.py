@@ -1,7 +1,5 @@
 """``manyview cluster``"""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import warnings

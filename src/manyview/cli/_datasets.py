@@ -1,7 +1,5 @@
 """``manyview datasets``"""
 
-from __future__ import annotations
-
 import argparse
 
 from manyview.cli._terminal import print_table

@@ -1,7 +1,5 @@
 """``manyview predict``"""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``manyview reproduce``"""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``manyview cluster --scheduler``: the same command on Dask workers."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import warnings

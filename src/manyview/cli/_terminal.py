@@ -1,7 +1,5 @@
 """Progress, tables, warnings and errors on the terminal."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Views made from data sets that scikit-learn ships."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 

@@ -1,7 +1,5 @@
 """Data sets of the CI-GMVC repository: read from a folder, or downloaded; checked by SHA-256."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import warnings

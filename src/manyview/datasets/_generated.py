@@ -1,7 +1,5 @@
 """Synthetic data in several views, generated from a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Record that all data sets are returned in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from manyview._typing import BoolArray, IntArray, Matrix

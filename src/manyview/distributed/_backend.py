@@ -1,7 +1,5 @@
 """A fit on Dask workers, repeated where workers are lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Self, TypeVar

@@ -1,7 +1,5 @@
 """Bridges between the connected components of distributed graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

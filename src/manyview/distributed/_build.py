@@ -1,7 +1,5 @@
 """Distributed views -> one graph per view, in row blocks; as `manyview.graphs` on one machine."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any

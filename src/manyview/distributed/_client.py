@@ -1,7 +1,5 @@
 """Tasks on Dask workers, and how losses of workers are noticed."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 import time

@@ -6,8 +6,6 @@ searched by the owners of the cells nearest to it, mostly its own worker. How ma
 searched is measured on trial samples, as on one machine.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

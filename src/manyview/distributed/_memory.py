@@ -1,7 +1,5 @@
 """Memory that a fit needs on each Dask worker."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from manyview.distributed._client import DaskSession

@@ -1,7 +1,5 @@
 """Parquet files as Dask arrays: column names, sizes and ids are read here, the rest by workers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files and collections of tables as input of a fit on Dask."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Values of edges stay with their rows. What travels in a round: the embedding, to
 values of the edges between blocks, each once; and a few numbers per sample, back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Distributed views: from Dask arrays and data frames, Parquet files, or local tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

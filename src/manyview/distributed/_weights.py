@@ -1,7 +1,5 @@
 """Neighbours of distributed samples -> rows of graphs, in row blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

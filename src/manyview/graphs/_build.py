@@ -1,7 +1,5 @@
 """Views -> one similarity graph per view, joined where together they have too many components."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

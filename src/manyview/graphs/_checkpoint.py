@@ -1,7 +1,5 @@
 """The graph of a view in a checkpoint."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 from scipy.sparse import csr_array

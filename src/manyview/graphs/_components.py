@@ -1,7 +1,5 @@
 """Connected components of symmetric graphs."""
 
-from __future__ import annotations
-
 from scipy.sparse import csr_array
 
 from manyview._typing import IntArray

@@ -1,7 +1,5 @@
 """Confidence of labels: the share of a sample's neighbours that are in its own cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

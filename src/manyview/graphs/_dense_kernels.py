@@ -1,7 +1,5 @@
 """Dense similarity matrices between all pairs of samples, for the methods that need them."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse import csr_array
 

@@ -1,7 +1,5 @@
 """Sizes that the memory of a fit depends on, known before the fit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scipy.sparse import csr_array

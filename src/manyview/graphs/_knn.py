@@ -5,8 +5,6 @@ from differences. So equal rows are at distance exactly 0, and a distance depend
 rows.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from dataclasses import dataclass

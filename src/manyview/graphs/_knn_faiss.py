@@ -6,8 +6,6 @@ takes depends on the data, so it is measured: the number rises until the search 
 neighbours that an exhaustive search finds for random trial samples.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ On one machine a block has all rows; on Dask each worker has one block. What is 
 needs its own edges, the embedding of its neighbours and, for symmetric graphs, its incoming edges.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

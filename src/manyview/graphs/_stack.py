@@ -1,7 +1,5 @@
 """The graphs of all views stacked on one sparse pattern, on one machine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

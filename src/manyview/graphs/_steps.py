@@ -5,8 +5,6 @@ values of some graphs on its pattern. `GraphStack` calls it once for all rows, `
 worker; so each step and its signature exist once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol

@@ -1,7 +1,5 @@
 """Neighbours -> weighted graphs."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse import csr_array
 

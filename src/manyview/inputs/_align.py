@@ -1,7 +1,5 @@
 """Tables -> matrices over the same samples, and which samples each has."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ All computing goes through samples and views in this order. So the same samples 
 order give the same result, bit by bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 MuData and AnnData are recognised by their attributes: neither package is imported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

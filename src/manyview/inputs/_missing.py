@@ -1,7 +1,5 @@
 """Which samples a view has: masks, rows of NaN, and values that are not finite."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Ids and names as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

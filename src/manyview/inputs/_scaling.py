@@ -3,8 +3,6 @@
 Sparse views stay sparse, also where rows are shifted by their means: see `SparseRows`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Sparse matrices of users and files: checked before compiled loops trust them."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

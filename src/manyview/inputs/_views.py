@@ -3,8 +3,6 @@
 A view need not have every sample. A missing one is a row of NaN, or False in `present`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace

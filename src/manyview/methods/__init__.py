@@ -3,8 +3,6 @@
 Estimators are imported on first use: the registry alone must be cheap for the command line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Where a fit runs: on this machine, or on Dask workers (`manyview.distributed.DaskBackend`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol, Self, TypeVar
 

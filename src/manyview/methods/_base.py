@@ -1,7 +1,5 @@
 """Base of all methods: parameters, input, and scikit-learn's conventions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tables of what parameters may be; `MultiViewClusterer` checks them before every fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """Parameters and attributes that several methods share, written once."""
 
-from __future__ import annotations
-
 import re
 from textwrap import dedent
 from typing import TypeVar

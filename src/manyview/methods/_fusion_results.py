@@ -1,7 +1,5 @@
 """From a learned unified graph to what an estimator offers: labels, graphs, disagreement."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any

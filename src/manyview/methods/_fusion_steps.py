@@ -4,8 +4,6 @@ Symbols are the paper's: S_v the graph of view v, A_v its consistent part, E_v =
 unified graph, F the embedding, alpha the view weights.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The record of a round of the loop."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

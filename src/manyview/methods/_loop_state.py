@@ -1,7 +1,5 @@
 """The variables of the loop, between rounds and at its end, and how a checkpoint stores them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Normalised spectral clustering of the mean of some graphs: what the baselines share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

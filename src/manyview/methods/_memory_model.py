@@ -5,8 +5,6 @@ included. It assumes that no edge is in several views, that graphs need no bridg
 eigensolver needs no factorisation. `make bench-memory` compares estimates with measured peaks.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from manyview.graphs import FitSize, ViewSize

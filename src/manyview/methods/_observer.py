@@ -1,7 +1,5 @@
 """What happens beside the loop in every round: history, progress, checkpoints."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

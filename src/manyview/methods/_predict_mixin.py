@@ -1,7 +1,5 @@
 """Labels, embedding and confidence of new and of fitted samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

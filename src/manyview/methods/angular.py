@@ -1,7 +1,5 @@
 """The angular variant of CI-GMVC: our own, in no paper."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path

@@ -6,8 +6,6 @@ of the rank constraint. All graphs are values on the one sparse pattern of a sta
 S_v has stays 0 in every round.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path

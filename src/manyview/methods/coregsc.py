@@ -1,7 +1,5 @@
 """CoregSC: co-regularised multi-view spectral clustering."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """GBS: a general graph-based system for multi-view clustering."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """MCGL: one graph from graphs that were first learned view by view."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass

@@ -1,7 +1,5 @@
 """MGL: one embedding for all views' graphs, weighted without parameters."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass

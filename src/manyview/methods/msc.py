@@ -1,7 +1,5 @@
 """MSC: robust multi-view spectral clustering by a low-rank and sparse decomposition."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass

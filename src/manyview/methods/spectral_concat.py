@@ -1,7 +1,5 @@
 """Spectral clustering of all views' features side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Features that distinguish a cluster from all other samples, by effect size."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures of fitted models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

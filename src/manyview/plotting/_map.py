@@ -1,7 +1,5 @@
 """Coordinates of samples on a two-dimensional map."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

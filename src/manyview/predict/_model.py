@@ -1,7 +1,5 @@
 """A model of a clustering that labels new samples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

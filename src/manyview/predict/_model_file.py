@@ -1,7 +1,5 @@
 """Model files: archives of arrays and JSON, described in docs/model-files.md."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

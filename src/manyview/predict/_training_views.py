@@ -1,7 +1,5 @@
 """Views of the training samples, and new samples in the same views."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

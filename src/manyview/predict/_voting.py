@@ -5,8 +5,6 @@ neighbour is, by the weight of the view, and by the trust in the neighbour: the 
 in that view that the other views agree with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Templates, styles, scripts and data of pages, and their content security policy."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The page about one clustering."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

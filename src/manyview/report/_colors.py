@@ -1,7 +1,5 @@
 """Colours of clusters, for light and for dark pages."""
 
-from __future__ import annotations
-
 import colorsys
 from collections.abc import Sequence
 

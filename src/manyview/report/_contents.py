@@ -1,7 +1,5 @@
 """The contents of the page about a clustering, in plain arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

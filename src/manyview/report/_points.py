@@ -1,7 +1,5 @@
 """The samples on the map of the page, as compact data for its script."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures as SVG text."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

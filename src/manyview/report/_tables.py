@@ -1,7 +1,5 @@
 """Rows of the tables and lists on the page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

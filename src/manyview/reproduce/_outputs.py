@@ -1,7 +1,5 @@
 """The files that a run writes: tables, figure, Markdown, and one page."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from functools import partial

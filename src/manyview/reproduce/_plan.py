@@ -1,7 +1,5 @@
 """Data sets, methods and experiments of the evaluation, and the figures of the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Run experiments in one or several processes, and keep the results of finished ones."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The tables, and their Markdown, CSV and LaTeX."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

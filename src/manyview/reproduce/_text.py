@@ -1,7 +1,5 @@
 """Sentences on where the results differ from the paper's, and why as far as known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from manyview.reproduce._plan import ORDERS, PAPER_ACC, PAPER_DATA, PAPER_NMI, paper_figure

@@ -4,8 +4,6 @@ Members are not compressed, so reading a file never takes more memory than its s
 unpacked to disk.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -4,8 +4,6 @@ New files are first written to a draft, a hidden folder beside their destination
 A killed process leaves its draft behind; the next write to the same folder removes it.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import secrets

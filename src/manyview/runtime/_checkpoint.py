@@ -4,8 +4,6 @@ A fit depends only on its input, parameters and seed, so a resumed fit ends with
 an uninterrupted one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from pathlib import Path

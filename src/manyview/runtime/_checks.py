@@ -1,7 +1,5 @@
 """Checks of parameters. Every message names the value and what was expected."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The library's logger, and the parameter `verbose`."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

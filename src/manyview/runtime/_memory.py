@@ -3,8 +3,6 @@
 `manyview.methods` estimates what a fit needs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Seed, stage timings and progress logging of one fit."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -7,8 +7,6 @@ polynomial is chosen from the gap seen so far. Nothing is factorised, and the re
 for a similar matrix. Filters run in single precision; residuals are measured in double precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

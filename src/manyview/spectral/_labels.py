@@ -1,7 +1,5 @@
 """Labels from an embedding: k-means."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits

@@ -3,8 +3,6 @@
 A sample without edges has a row of zeros in both.
 """
 
-from __future__ import annotations
-
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np

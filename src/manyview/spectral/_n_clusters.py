@@ -5,8 +5,6 @@ score of a gap is how much larger it is than the mean of the next few. If groups
 largest gap is often among the small eigenvalues.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

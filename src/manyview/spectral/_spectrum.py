@@ -5,8 +5,6 @@ separately: each has the eigenvalue 0, so the multiple eigenvalue that is hardes
 solvers need not be computed.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any

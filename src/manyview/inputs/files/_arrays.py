@@ -1,7 +1,5 @@
 """NPY files, and NPZ files: zip archives of arrays, read by name and never unpacked."""
 
-from __future__ import annotations
-
 import io
 import math
 import struct

@@ -1,7 +1,5 @@
 """What text and Parquet files share: named columns, of which some are ids and some are refused."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 So the memory needed is about that of the numbers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

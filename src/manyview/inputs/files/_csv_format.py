@@ -1,7 +1,5 @@
 """What a text file looks like: encoding, delimiter, column names, first and last lines."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

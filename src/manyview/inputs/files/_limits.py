@@ -1,7 +1,5 @@
 """What the readers share: what was asked for, and how trouble is told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

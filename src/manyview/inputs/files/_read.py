@@ -1,7 +1,5 @@
 """Users' files -> tables, whatever the format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

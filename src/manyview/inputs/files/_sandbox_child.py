@@ -6,8 +6,6 @@ Standard error gets a line of JSON that says why reading failed. Nothing of many
 that would take eight times as long as all else until the file is opened.
 """
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import json

@@ -1,7 +1,5 @@
 """What an argument of the user means, which reader it is for, and what its tables are called."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What NPZ and MAT files share: several arrays by name, not all of which are views."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
