@@ -34,30 +34,18 @@ from manyview.runtime import Run
 
 @dataclass(frozen=True)
 class DistributedGraphs:
-    """One graph per view in row blocks on the workers.
-
-    Attributes
-    ----------
-    graphs : one future of rows per view and block, in the order of the views
-    samples : the normalised samples of each view, one future per block
-    bounds : where blocks begin
-    numbers : the position, in canonical order, of the sample in each row
-    order : the canonical order
-    present : (n_samples, V) in the order of the input; None if all have all
-    what : what the graphs are, for messages
-    searches : how the neighbours were found
-    bridges : pairs of samples that had to be joined; usually none
-    """
+    """One graph per view in row blocks on the workers."""
 
     session: DaskSession
-    graphs: list[list[Future]]
-    samples: list[list[Future]]
-    bounds: IntArray
-    numbers: IntArray
-    order: CanonicalOrder
-    present: BoolArray | None
-    what: str
-    searches: tuple[NeighborSearch, ...]
+    graphs: list[list[Future]]  # one future of rows per view and block, in the order of the views
+    samples: list[list[Future]]  # the normalised samples of each view, one future per block
+    bounds: IntArray  # where blocks begin
+    numbers: IntArray  # the position, in canonical order, of the sample in each row
+    order: CanonicalOrder  # the canonical order
+    present: BoolArray | None  # (n_samples, V) in the order of the input; None if all have all
+    what: str  # what the graphs are, for messages
+    searches: tuple[NeighborSearch, ...]  # how the neighbours were found
+    # Pairs of samples that had to be joined; usually none.
     bridges: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
 
     def stack(self) -> BlockStack:

@@ -49,20 +49,12 @@ _TRAINING_SALT, _TRIAL_SALT = 0x6365_6C6C, 0x7472_6961
 
 @dataclass(frozen=True)
 class Quantiser:
-    """The centres of the cells.
+    """The centres of the cells."""
 
-    Attributes
-    ----------
-    centre : subtracted from every row
-    centres : of the cells
-    rank : of every cell, in an order in which close ones are close to each other
-    trials : samples whose neighbours are searched in all cells
-    """
-
-    centre: FloatArray
-    centres: NDArray[np.float32]
-    rank: IntArray
-    trials: SampleRows
+    centre: FloatArray  # subtracted from every row
+    centres: NDArray[np.float32]  # of the cells
+    rank: IntArray  # of every cell, in an order in which close ones are close to each other
+    trials: SampleRows  # samples whose neighbours are searched in all cells
 
     def centred(self, rows: FloatArray) -> NDArray[np.float32]:
         return np.asarray(rows - self.centre, dtype=np.float32)
@@ -99,18 +91,11 @@ class CellBlock:
 
 @dataclass(frozen=True)
 class CellSearch:
-    """The result of an approximate search.
+    """The result of an approximate search."""
 
-    Attributes
-    ----------
-    found : one future of `SampleNeighbors` per worker
-    order : one future per worker: its samples, cell by cell
-    sizes : number of samples per worker
-    """
-
-    found: list[Future]
-    order: list[Future]
-    sizes: IntArray
+    found: list[Future]  # one future of `SampleNeighbors` per worker
+    order: list[Future]  # one future per worker: its samples, cell by cell
+    sizes: IntArray  # number of samples per worker
     recall: float
     n_cells: int
     n_probed: int

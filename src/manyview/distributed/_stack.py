@@ -39,28 +39,18 @@ class BlockValues:
 
 @dataclass(frozen=True)
 class BlockStack:
-    """The graphs of V views on one pattern, rows distributed over the workers.
-
-    Attributes
-    ----------
-    bounds : where blocks begin
-    blocks : one future of a `RowBlock` per block
-    routes : routes[b][c] is a future of the positions, among the edges of block b, of those to c
-    view_graphs : S_v
-    order : the sample in each row
-    view_order : the view at each position
-    present : (n_samples, V) in the order of the rows; None if all have all
-    """
+    """The graphs of V views on one pattern, rows distributed over the workers."""
 
     session: DaskSession
-    bounds: IntArray
-    blocks: list[Future]
+    bounds: IntArray  # where blocks begin
+    blocks: list[Future]  # one future of a `RowBlock` per block
+    # routes[b][c] is a future of the positions, among the edges of block b, of those to c.
     routes: list[list[Future]]
-    view_graphs: BlockValues
+    view_graphs: BlockValues  # S_v
     n_views: int
-    order: IntArray
-    view_order: IntArray
-    present: BoolArray | None
+    order: IntArray  # the sample in each row
+    view_order: IntArray  # the view at each position
+    present: BoolArray | None  # (n_samples, V) in the order of the rows; None if all have all
 
     @property
     def n_samples(self) -> int:

@@ -33,27 +33,16 @@ from manyview.inputs import (
 
 @dataclass(frozen=True)
 class DistributedViews:
-    """The same N samples in V views, each in row blocks on the workers.
-
-    Attributes
-    ----------
-    names, widths : names and numbers of features of the views
-    bounds : where blocks begin, in the order of the samples
-    blocks : one future of a matrix per view and block
-    present : (n_samples, V); None if all views have all samples
-    digests : one hash per view and row, for `order_from_digests`
-    largest : the largest absolute value of every view
-    stored : number of stored entries of every view, None if it is dense
-    """
+    """The same N samples in V views, each in row blocks on the workers."""
 
     names: tuple[str, ...]
     widths: tuple[int, ...]
-    bounds: IntArray
-    blocks: list[list[Future]]
-    present: BoolArray | None
-    digests: list[NDArray[np.uint64]]
-    largest: list[float]
-    stored: list[int | None]
+    bounds: IntArray  # where blocks begin, in the order of the samples
+    blocks: list[list[Future]]  # one future of a matrix per view and block
+    present: BoolArray | None  # (n_samples, V); None if all views have all samples
+    digests: list[NDArray[np.uint64]]  # one hash per view and row, for `order_from_digests`
+    largest: list[float]  # the largest absolute value of every view
+    stored: list[int | None]  # number of stored entries of every view, None if it is dense
 
     @property
     def n_samples(self) -> int:

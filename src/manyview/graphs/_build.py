@@ -38,23 +38,13 @@ _EQUALLY_FAR = "every sample is equally far from all its neighbours"
 
 @dataclass(frozen=True)
 class GraphOptions:
-    """How graphs are made from views.
+    """How graphs are made from views."""
 
-    Attributes
-    ----------
-    n_neighbors : int, "auto" or "all"
-    auto_neighbors : int
-        What "auto" stands for where there are enough samples.
-    weighting : one of `WEIGHTINGS`, or "precomputed"
-    search : {"auto", "exact", "approximate"}
-    normalize : {"auto", "zscore", "unit", None}
-    """
-
-    n_neighbors: int | str
-    auto_neighbors: int
-    weighting: str
-    search: str
-    normalize: str | None
+    n_neighbors: int | str  # int, "auto" or "all"
+    auto_neighbors: int  # what "auto" stands for where there are enough samples
+    weighting: str  # one of `WEIGHTINGS`, or "precomputed"
+    search: str  # {"auto", "exact", "approximate"}
+    normalize: str | None  # {"auto", "zscore", "unit", None}
 
     def __post_init__(self) -> None:
         if self.n_neighbors == "all" and self.weighting == "adaptive":
@@ -81,25 +71,18 @@ class GraphOptions:
 
 @dataclass(frozen=True)
 class ViewGraphs:
-    """One graph per view, rows in the canonical order of the samples.
+    """One graph per view, rows in the canonical order of the samples."""
 
-    Attributes
-    ----------
-    graphs : in the order of the views
-    order : the canonical order
-    what : what the graphs are, for messages
-    searches : how the neighbours were found, one entry per view that was searched
-    bridges : pairs of samples that had to be joined; usually none
-    row_order : rows in an order in which neighbours are close, if a search found one
-    present : (n_samples, V), whether the view has the sample of that row; None if all have all
-    """
-
-    graphs: tuple[csr_array, ...]
-    order: CanonicalOrder
-    what: str
+    graphs: tuple[csr_array, ...]  # in the order of the views
+    order: CanonicalOrder  # the canonical order
+    what: str  # what the graphs are, for messages
+    # How the neighbours were found, one entry per view that was searched.
     searches: tuple[Any, ...] = ()
+    # Pairs of samples that had to be joined; usually none.
     bridges: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+    # Rows in an order in which neighbours are close, if a search found one.
     row_order: IntArray | None = None
+    # (n_samples, V), whether the view has the sample of that row; None if all have all.
     present: BoolArray | None = None
 
     def stack(self) -> GraphStack:

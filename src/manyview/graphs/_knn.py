@@ -64,19 +64,13 @@ class NeighborSearch:
 
 @dataclass(frozen=True)
 class Neighbors:
-    """The m nearest other samples of every sample, nearest first.
+    """The m nearest other samples of every sample, nearest first."""
 
-    Attributes
-    ----------
-    indices, sq_distances : arrays of shape (n_samples, m)
-    search : how they were found
-    order : array of shape (n_samples,), optional
-        Samples in an order in which neighbours are close to each other, if the search made one.
-    """
-
-    indices: IntArray
+    indices: IntArray  # arrays of shape (n_samples, m)
     sq_distances: FloatArray
-    search: NeighborSearch
+    search: NeighborSearch  # how they were found
+    # (n_samples,): samples in an order in which neighbours are close to each other, if the search
+    # made one; or None.
     order: IntArray | None = None
 
 

@@ -52,20 +52,13 @@ def _one_blas_thread() -> Any:
 
 @dataclass(frozen=True)
 class CellIndex:
-    """Samples in cells, and how many cells are searched per row.
-
-    Attributes
-    ----------
-    centre : what was subtracted from every sample
-    order : all samples, cell by cell: rows searched together then use the same memory
-    recall : share of the nearest neighbours found for the trial samples
-    """
+    """Samples in cells, and how many cells are searched per row."""
 
     data: NDArray[np.float32]
-    centre: FloatArray
+    centre: FloatArray  # what was subtracted from every sample
     index: Any
-    order: IntArray
-    recall: float
+    order: IntArray  # all samples, cell by cell: rows searched together then use the same memory
+    recall: float  # share of the nearest neighbours found for the trial samples
 
     @property
     def n_cells(self) -> int:

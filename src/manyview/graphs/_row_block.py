@@ -20,31 +20,19 @@ class RowBlock:
 
     Values of edges are arrays in the order of the pattern. Values of incoming edges, whose rows may
     be in another block, are separate arrays; on one machine they are the same array.
-
-    Attributes
-    ----------
-    n_samples : int
-        Columns: all samples.
-    first : int
-        Index of the first row.
-    indptr, indices : the pattern as CSR, columns sorted
-    weights : array of shape (V, nnz), in Fortran order
-        S_v of the paper; 0 where only other views have the edge.
-    reverse : integer array of shape (nnz,)
-        For the edge (i, j) the index of (j, i) among the incoming edges, -1 if there is none.
-    incoming : the incoming edges as CSC
-        Column starts for these rows, source rows, and each edge's index among the incoming values.
-    incoming_weights : array of shape (V, n_incoming)
     """
 
-    n_samples: int
-    first: int
-    indptr: IntArray
+    n_samples: int  # columns: all samples
+    first: int  # index of the first row
+    indptr: IntArray  # the pattern as CSR, columns sorted
     indices: IntArray
-    weights: FloatArray
+    weights: FloatArray  # (V, nnz): S_v of the paper; 0 where only other views have the edge
+    # (nnz,): for the edge (i, j) the index of (j, i) among the incoming edges, -1 if there is none.
     reverse: IntArray
+    # The incoming edges as CSC: column starts for these rows, source rows, and each edge's index
+    # among the incoming values.
     incoming: tuple[IntArray, IntArray, IntArray]
-    incoming_weights: FloatArray
+    incoming_weights: FloatArray  # (V, n_incoming)
 
     @property
     def n_rows(self) -> int:

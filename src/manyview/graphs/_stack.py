@@ -24,19 +24,13 @@ class GraphStack(RowBlock):
     """All rows of the graphs of V views on one pattern: a `Stack` on one machine.
 
     All rows are local, so values of incoming edges are the values themselves.
-
-    Attributes
-    ----------
-    order : integer array of shape (n_samples,), optional
-        The sample in each row; None for the order of the input.
-    view_order : integer array of shape (V,), optional
-        The view at each position; None for the order of the input.
-    present : boolean array of shape (n_samples, V), optional
-        Whether the view has the sample of that row; None if all have all.
     """
 
+    # (n_samples,): the sample in each row; None for the order of the input.
     order: IntArray | None = None
+    # (V,): the view at each position; None for the order of the input.
     view_order: IntArray | None = None
+    # (n_samples, V): whether the view has the sample of that row; None if all have all.
     present: BoolArray | None = None
 
     @property

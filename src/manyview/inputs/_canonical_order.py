@@ -20,21 +20,13 @@ _MISSING = 0x6D616E7976696577  # digest of a missing row; that of a row of zeros
 
 @dataclass(frozen=True)
 class CanonicalOrder:
-    """The canonical order of samples and views.
+    """The canonical order of samples and views."""
 
-    Attributes
-    ----------
-    samples : array of shape (n_samples,)
-        The sample of each row. Samples that are equal in every view stay in the given order.
-    views : array of shape (n_views,)
-        The view at each position.
-    digest : int
-        One number for what all samples hold in all views, whatever their order.
-    """
-
+    # (n_samples,): the sample of each row. Samples that are equal in every view stay in the given
+    # order.
     samples: IntArray
-    views: IntArray
-    digest: int
+    views: IntArray  # (n_views,): the view at each position
+    digest: int  # one number for what all samples hold in all views, whatever their order
 
     @property
     def n_samples(self) -> int:

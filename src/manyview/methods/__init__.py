@@ -25,26 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Method:
-    """A method as other packages know it.
+    """A method as other packages know it."""
 
-    Attributes
-    ----------
-    module : its file in this package
-    estimator : name of the class
-    title : its row in the tables of `manyview reproduce`, the paper's name if it is in the paper
-    short_name : what `manyview.cluster(method=)` and ``--method`` call it; None if they do not
-        offer it
-    distributed : whether `fit` takes a Dask client, and a checkpoint folder
-    uses_kmeans : whether labels come from k-means on the embedding, so that seeds matter
-    parameters : those that differ from the defaults
-    """
-
-    module: str
-    estimator: str
+    module: str  # its file in this package
+    estimator: str  # name of the class
+    # Its row in the tables of `manyview reproduce`, the paper's name if it is in the paper.
     title: str
+    # What `manyview.cluster(method=)` and ``--method`` call it; None if they do not offer it.
     short_name: str | None = None
-    distributed: bool = False
+    distributed: bool = False  # whether `fit` takes a Dask client, and a checkpoint folder
+    # Whether labels come from k-means on the embedding, so that seeds matter.
     uses_kmeans: bool = False
+    # Those that differ from the defaults.
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self, n_clusters: int | str, **parameters: Any) -> Any:

@@ -41,19 +41,12 @@ _LAMBDA_RANGE = (1e-150, 1e150)
 
 @dataclass(frozen=True)
 class Rules:
-    """How a method runs Algorithm 1: CI-GMVC, GBS (without penalty), or by `AngularRules`.
+    """How a method runs Algorithm 1: CI-GMVC, GBS (without penalty), or by `AngularRules`."""
 
-    Attributes
-    ----------
-    penalty : (beta, gamma), optional
-        Prices of the inconsistent parts; None where graphs are not split.
-    updates : {"published", "paper", "exact"}
-    lambda_init, max_iter, tol : as in `CIGMVC`
-    """
-
+    # (beta, gamma): prices of the inconsistent parts; None where graphs are not split.
     penalty: tuple[float, float] | None
-    updates: str
-    lambda_init: float
+    updates: str  # {"published", "paper", "exact"}
+    lambda_init: float  # as in `CIGMVC`
     max_iter: int
     tol: float
 

@@ -13,28 +13,15 @@ from manyview.runtime import logger
 
 @dataclass(frozen=True)
 class TrainingView:
-    """A view of the training samples: those that were clustered.
-
-    Attributes
-    ----------
-    name : str
-    matrix : array or csr_array of shape (n_present, n_features)
-        Features as given, of the samples present in the view.
-    samples : array of shape (n_present,), optional
-        Which samples these are; None for all.
-    weight : float
-    trust : array of shape (n_present,)
-        The share of the sample's edges in this view that the other views agree with.
-    features : tuple of str, optional
-        Names of the columns, if known.
-    """
+    """A view of the training samples: those that were clustered."""
 
     name: str
-    matrix: Matrix
-    samples: IntArray | None
+    matrix: Matrix  # (n_present, n_features): features as given, of the samples present in the view
+    samples: IntArray | None  # (n_present,): which samples these are; None for all
     weight: float
+    # (n_present,): the share of the sample's edges in this view that the other views agree with.
     trust: FloatArray
-    features: tuple[str, ...] | None = None
+    features: tuple[str, ...] | None = None  # names of the columns, if known; or None
 
     @property
     def width(self) -> int:

@@ -148,29 +148,15 @@ class NullSpace:
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Approximate eigenpairs, smallest first: the wanted ones and a few more for a warm start.
-
-    Attributes
-    ----------
-    values, vectors
-    residual : float
-        The largest residual of the wanted ones, as a share of the bound.
-    converged : bool
-        Whether all residuals are below their tolerances.
-    n_products : int
-    next_degree : int
-        First degree of the filter for a similar problem.
-    is_hard : bool
-        Whether starting from here was tried and took too long.
-    """
+    """Approximate eigenpairs, smallest first: the wanted ones and a few more for a warm start."""
 
     values: FloatArray
     vectors: FloatArray
-    residual: float
-    converged: bool
+    residual: float  # the largest residual of the wanted ones, as a share of the bound
+    converged: bool  # whether all residuals are below their tolerances
     n_products: int
-    next_degree: int
-    is_hard: bool = False
+    next_degree: int  # first degree of the filter for a similar problem
+    is_hard: bool = False  # whether starting from here was tried and took too long
 
     @property
     def edge(self) -> float:

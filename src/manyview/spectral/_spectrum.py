@@ -58,34 +58,19 @@ def is_large(n_samples: int) -> bool:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The smallest eigenpairs of a graph Laplacian.
+    """The smallest eigenpairs of a graph Laplacian."""
 
-    Attributes
-    ----------
-    embedding : array of shape (n_samples, C)
-        F: eigenvectors of the C smallest eigenvalues. They are not unique if the graph has more
-        than C connected components; then those of the C largest components are given.
-    values : array of shape (C + 1,)
-        The smallest eigenvalues; the last is infinite for C = N.
-    n_components : int
-    components : array of shape (n_samples,)
-        Each sample's connected component, numbered by first rows.
-    residual : float
-        The largest ||L f - w f|| in the embedding, as a share of the bound of the eigenvalues;
-        0 if the solver works to machine precision.
-    converged : bool
-        Whether the embedding is as exact as requested.
-    warm_start : Eigenpairs, optional
-        A start for the next, similar problem.
-    """
-
+    # (n_samples, C): F: eigenvectors of the C smallest eigenvalues. They are not unique if the
+    # graph has more than C connected components; then those of the C largest components are given.
     embedding: FloatArray
-    values: FloatArray
+    values: FloatArray  # (C + 1,): the smallest eigenvalues; the last is infinite for C = N
     n_components: int
-    components: IntArray
+    components: IntArray  # (n_samples,): each sample's connected component, numbered by first rows
+    # The largest ||L f - w f|| in the embedding, as a share of the bound of the eigenvalues; 0 if
+    # the solver works to machine precision.
     residual: float = 0.0
-    converged: bool = True
-    warm_start: Eigenpairs | None = None
+    converged: bool = True  # whether the embedding is as exact as requested
+    warm_start: Eigenpairs | None = None  # a start for the next, similar problem
 
     @property
     def sum_c(self) -> float:
