@@ -41,7 +41,7 @@ def concat_memory(size: FitSize) -> Estimate:
         return dense
     # Rows stay as they are; scores of some rows with all samples are computed block by block.
     rows = 24 * sum(view.n_values for view in size.views)
-    neighbors = graph_bytes(joined) + rows + candidate_bytes(size, n) + 4 * max(2**25, 8 * n)
+    neighbors = graph_bytes(joined) + rows + candidate_bytes(size, n) + 7 * max(2**25, 8 * n)
     return Estimate({**dense.stages, "neighbors": neighbors})
 
 
