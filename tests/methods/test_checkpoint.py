@@ -1,4 +1,4 @@
-"""Fits that go on after an interruption: from any moment to the same result, bit by bit."""
+"""A fit resumed from a checkpoint has the same result, bit by bit."""
 
 import warnings
 
@@ -15,7 +15,7 @@ ALL = pytest.mark.parametrize("method", [AngularCIGMVC, CIGMVC, GBS])
 
 
 class StoppedError(Exception):
-    """Stands for whatever ends a process."""
+    """Stands for the end of the process."""
 
 
 def blobs(n=120, seed=0):
@@ -24,25 +24,25 @@ def blobs(n=120, seed=0):
 
 @pytest.fixture(autouse=True)
 def every_round(monkeypatch):
-    """However long keeping takes beside the tiny rounds here."""
+    """Save every round, even if saving takes longer than the round."""
     monkeypatch.setattr(checkpoints, "_SHARE", 1e9)
 
 
 @pytest.fixture
 def stop_after(monkeypatch):
-    """A function: the fit is stopped right after something was kept for the nth time."""
+    """Function that stops the next fit after its nth file was saved."""
 
     def arm(n):
-        keep, kept = Checkpoint.save, []
+        save, saved = Checkpoint.save, []
 
-        def keep_and_stop(self, name, *rest):
-            keep(self, name, *rest)
-            kept.append(name)
-            if len(kept) == n:
-                monkeypatch.setattr(Checkpoint, "save", keep)
+        def save_and_stop(self, name, *rest):
+            save(self, name, *rest)
+            saved.append(name)
+            if len(saved) == n:
+                monkeypatch.setattr(Checkpoint, "save", save)
                 raise StoppedError(name)
 
-        monkeypatch.setattr(Checkpoint, "save", keep_and_stop)
+        monkeypatch.setattr(Checkpoint, "save", save_and_stop)
 
     return arm
 
@@ -61,7 +61,7 @@ def same(one, other):
 
 @ALL
 @pytest.mark.parametrize("n_clusters", [3, "auto"])
-def test_stopped_anywhere_it_goes_on_to_the_same_end(method, n_clusters, tmp_path, stop_after):
+def test_resumed_after_any_file(method, n_clusters, tmp_path, stop_after):
     views = blobs()
     whole = method(n_clusters, random_state=0).fit(views)
     assert whole.n_iter_ > 3
@@ -81,7 +81,7 @@ def test_stopped_anywhere_it_goes_on_to_the_same_end(method, n_clusters, tmp_pat
     assert len(set(names)) == len(views) + 1
 
 
-def test_stopped_again_and_again_it_still_ends_the_same(tmp_path, stop_after):
+def test_resumed_many_times(tmp_path, stop_after):
     views = blobs()
     whole = AngularCIGMVC(3, random_state=0).fit(views)
     for _ in range(100):
@@ -94,8 +94,8 @@ def test_stopped_again_and_again_it_still_ends_the_same(tmp_path, stop_after):
     same(found, whole)
 
 
-def test_a_large_fit_with_cells_goes_on_to_the_same_end(tmp_path, stop_after):
-    """Beyond 5,000 samples another solver is at work, and the search lays samples out in cells."""
+def test_resumed_with_many_samples(tmp_path, stop_after):
+    """Beyond 5,000 samples another solver is used, and approximate search sorts samples by cell."""
     pytest.importorskip("faiss")
     views = datasets.make_latent_views(6_000, 4, widths=(6, 5), random_state=0).views
     options = {"neighbor_search": "approximate", "random_state": 0}
@@ -106,7 +106,7 @@ def test_a_large_fit_with_cells_goes_on_to_the_same_end(tmp_path, stop_after):
     same(CIGMVC(4, **options).fit(views, checkpoint=tmp_path), whole)
 
 
-def test_views_that_lack_samples_and_sparse_ones(tmp_path, stop_after, rng):
+def test_resumed_with_missing_samples_and_sparse_views(tmp_path, stop_after, rng):
     views = list(blobs().values())
     views[0] = csr_array(np.round(views[0]))
     present = rng.random((120, len(views))) < 0.9
@@ -140,9 +140,7 @@ def other_number():
         (AngularCIGMVC(3, random_state=0), other_number(), "content was"),
     ],
 )
-def test_a_checkpoint_of_another_fit_is_refused_and_kept(
-    model, views, message, tmp_path, stop_after
-):
+def test_checkpoint_of_another_fit_is_refused_and_kept(model, views, message, tmp_path, stop_after):
     begun(tmp_path, stop_after)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(ValueError, match=message) as caught:
@@ -151,28 +149,30 @@ def test_a_checkpoint_of_another_fit_is_refused_and_kept(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_the_order_of_samples_is_no_other_fit(tmp_path, stop_after, rng):
+def test_resumed_with_samples_in_another_order(tmp_path, stop_after, rng):
     views = blobs()
     begun(tmp_path, stop_after, views)
     order = rng.permutation(120)
-    turned = {name: view[order] for name, view in views.items()}
-    again = AngularCIGMVC(3, random_state=0).fit(turned, checkpoint=tmp_path)
+    permuted = {name: view[order] for name, view in views.items()}
+    again = AngularCIGMVC(3, random_state=0).fit(permuted, checkpoint=tmp_path)
     whole = AngularCIGMVC(3, random_state=0).fit(views)
     np.testing.assert_array_equal(again.embedding_, whole.embedding_[order])
 
 
-def test_a_damaged_checkpoint_is_refused(tmp_path, stop_after):
+def test_damaged_checkpoint_is_refused(tmp_path, stop_after):
     begun(tmp_path, stop_after)
     path = tmp_path / "loop.checkpoint.zip"
     content = path.read_bytes()
     model = AngularCIGMVC(3, random_state=0)
     refused = 0
-    for place in range(0, len(content), len(content) // 40):
-        path.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
+    for position in range(0, len(content), len(content) // 40):
+        path.write_bytes(
+            content[:position] + bytes([content[position] ^ 0x55]) + content[position + 1 :]
+        )
         try:
             model.fit(blobs(), checkpoint=tmp_path)
         except ValueError as error:
-            assert "is no complete checkpoint" in str(error)  # noqa: PT017 (it may as well not matter)
+            assert "is no complete checkpoint" in str(error)  # noqa: PT017 (not all bytes matter)
             refused += 1
         path.write_bytes(content)
     assert refused > 35
@@ -181,13 +181,13 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, stop_after):
         model.fit(blobs(), checkpoint=tmp_path)
 
 
-def test_a_seed_that_is_no_number_is_refused(tmp_path):
+def test_random_state_must_be_a_number(tmp_path):
     with pytest.raises(ValueError, match="random_state=None with a checkpoint; expected a number"):
         AngularCIGMVC(3).fit(blobs(), checkpoint=tmp_path)
     assert not any(tmp_path.iterdir())
 
 
-def test_cluster_takes_it_for_methods_that_can(tmp_path):
+def test_cluster_with_a_checkpoint(tmp_path):
     found = cluster(blobs(), 3, checkpoint=tmp_path / "kept")
     assert (tmp_path / "kept" / "loop.checkpoint.zip").exists()
     np.testing.assert_array_equal(found.labels, cluster(blobs(), 3).labels)
@@ -195,7 +195,7 @@ def test_cluster_takes_it_for_methods_that_can(tmp_path):
         cluster(blobs(), 3, method="mgl", checkpoint=tmp_path)
 
 
-def test_clearing_leaves_what_is_not_of_this_fit(tmp_path):
+def test_clearing_keeps_other_files(tmp_path):
     folder = tmp_path / "kept"
     folder.mkdir()
     others = {"notes.txt", "mine.checkpoint.zip", "graph7.checkpoint.zip"}
@@ -210,16 +210,16 @@ def test_clearing_leaves_what_is_not_of_this_fit(tmp_path):
     AngularCIGMVC(3, random_state=0).fit(blobs()).clear_checkpoint()  # nothing to do
 
 
-def test_rows_that_belong_together_are_part_of_what_is_compared(tmp_path, rng):
-    """The same rows in each view, but paired otherwise, are other data."""
+def test_rows_paired_in_another_way_are_another_fit(tmp_path, rng):
+    """Each view has the same rows."""
     first, *rest = blobs().values()
     AngularCIGMVC(3, random_state=0).fit([first[rng.permutation(120)], *rest], checkpoint=tmp_path)
     with pytest.raises(ValueError, match="is of another fit: content was"):
         AngularCIGMVC(3, random_state=0).fit([first, *rest], checkpoint=tmp_path)
 
 
-def test_edges_are_part_of_what_is_compared(tmp_path, rng):
-    """The same numbers in each row of a graph, but between other samples, are other data."""
+def test_other_edges_are_another_fit(tmp_path, rng):
+    """Each row of the graphs has the same weights, but to other samples."""
     graph = np.zeros((60, 60))
     for step in (1, 2, 3):
         graph[np.arange(60), (np.arange(60) + step) % 60] = 1
@@ -236,9 +236,9 @@ def test_edges_are_part_of_what_is_compared(tmp_path, rng):
         model.fit(rings[2:], checkpoint=tmp_path)
 
 
-def test_a_file_is_no_folder(tmp_path):
-    place = tmp_path / "kept"
-    place.write_text("mine")
+def test_file_instead_of_a_folder(tmp_path):
+    path = tmp_path / "kept"
+    path.write_text("mine")
     with pytest.raises(NotADirectoryError, match="kept is no folder; expected a folder"):
-        AngularCIGMVC(3, random_state=0).fit(blobs(), checkpoint=place)
-    assert place.read_text() == "mine"
+        AngularCIGMVC(3, random_state=0).fit(blobs(), checkpoint=path)
+    assert path.read_text() == "mine"

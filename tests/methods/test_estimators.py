@@ -1,4 +1,4 @@
-"""The estimators as scikit-learn users meet them: input forms, conventions, results."""
+"""All estimators: conventions of scikit-learn, forms of input, results."""
 
 import logging
 
@@ -15,26 +15,40 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
-from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
+import manyview
+from manyview import (
+    CIGMVC,
+    GBS,
+    MCGL,
+    MGL,
+    MSC,
+    AngularCIGMVC,
+    CoregSC,
+    SpectralAverage,
+    SpectralConcat,
+    SpectralView,
+    datasets,
+)
+from manyview.methods import REGISTRY
 from manyview.metrics import adjusted_rand, clustering_accuracy
+from tests.helpers import memory
 
-ALL = pytest.mark.parametrize("method", [AngularCIGMVC, CIGMVC, GBS])
-
-
-@pytest.fixture(scope="module")
-def data():
-    return datasets.make_blob_views(90, 3, widths=(6, 4, 5), separation=6, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def tables(data):
-    return list(data.views.values())
+REGISTERED = sorted({method.estimator for method in REGISTRY})
+FUSION = pytest.mark.parametrize("method", [AngularCIGMVC, CIGMVC, GBS])
+COMPARED = pytest.mark.parametrize(
+    "method", [CoregSC, MSC, MGL, MCGL, SpectralAverage, SpectralConcat, SpectralView]
+)
 
 
-@ALL
+@pytest.fixture
+def tables(blobs):
+    return list(blobs.views.values())
+
+
+@pytest.mark.parametrize("name", REGISTERED)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_check_estimator(method):
-    results = check_estimator(method(), on_skip=None)
+def test_check_estimator(name):
+    results = check_estimator(getattr(manyview, name)(), on_skip=None)
     assert len(results) > 40
     assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {
         "check_array_api_input"
@@ -42,7 +56,7 @@ def test_check_estimator(method):
 
 
 def _array_of_objects(tables):
-    """What MATLAB's cells come as."""
+    """As MATLAB's cell arrays are read."""
     cells = np.empty(len(tables), dtype=object)
     cells[:] = tables
     return cells
@@ -69,7 +83,7 @@ FORMS = {
 }
 
 
-@ALL
+@FUSION
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_input_gives_the_same_result(method, form, tables):
     expected = method(3).fit(tables)
@@ -81,7 +95,7 @@ def test_every_form_of_input_gives_the_same_result(method, form, tables):
     assert model.view_names_ == names
 
 
-@ALL
+@FUSION
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, pd.DataFrame])
 def test_one_matrix_with_widths(method, wrap, tables):
     X = wrap(np.hstack(tables))
@@ -90,7 +104,7 @@ def test_one_matrix_with_widths(method, wrap, tables):
     assert model.n_features_in_ == 15
 
 
-def test_feature_names_are_kept_and_forgotten(tables):
+def test_feature_names_in(tables):
     frame = pd.DataFrame(np.hstack(tables)).add_prefix("f")
     model = GBS(3, views=[6, 4, 5]).fit(frame)
     assert model.feature_names_in_[0] == "f0"
@@ -98,7 +112,7 @@ def test_feature_names_are_kept_and_forgotten(tables):
     assert not hasattr(model, "feature_names_in_")
 
 
-@ALL
+@FUSION
 def test_input_is_never_changed(method, tables, rng):
     given = [
         tables[0].copy(),
@@ -116,11 +130,11 @@ def test_input_is_never_changed(method, tables, rng):
     assert with_duplicates.nnz == 450
 
 
-@ALL
+@FUSION
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("parameters", [{}, {"normalize": None}, {"graph": "precomputed"}])
 def test_one_sparse_matrix_is_never_changed(method, tables, parameters):
-    """Unsorted and with duplicates: putting it in order must happen in a copy."""
+    """Unsorted and with duplicates: only a copy may be sorted."""
     values = np.abs(np.resize(tables[0], (90, 8)))
     columns = (np.arange(90)[:, None] + [5, 1, 1, 2, 3, 3, 4, 6]) % 90
     given = sparse.csr_array(
@@ -134,9 +148,9 @@ def test_one_sparse_matrix_is_never_changed(method, tables, parameters):
     assert abs(model.unified_graph_ - expected.unified_graph_).max() < 1e-9
 
 
-@ALL
-def test_everything_learned_is_there(method, data):
-    model = method(3).fit(data.views)
+@FUSION
+def test_fitted_attributes(method, blobs):
+    model = method(3).fit(blobs.views)
     n, V = 90, 3
     assert model.labels_.shape == (n,)
     assert model.labels_.dtype.kind == "i"
@@ -162,14 +176,14 @@ def test_everything_learned_is_there(method, data):
     table = pd.DataFrame(model.history_)
     assert {"objective", "objective_without_penalties", "lambda_", "seconds"} <= set(table)
     assert table.seconds.is_monotonic_increasing
-    assert adjusted_rand(data.target, model.labels_) == 1
+    assert adjusted_rand(blobs.target, model.labels_) == 1
 
 
-@ALL
-def test_pipeline_clone_and_grid_search(method, data, tables):
+@FUSION
+def test_pipeline_clone_and_grid_search(method, blobs, tables):
     X = np.hstack(tables)
     pipeline = make_pipeline(StandardScaler(), method(3, views=[6, 4, 5]))
-    assert clustering_accuracy(data.target, pipeline.fit_predict(X)) > 0.9
+    assert clustering_accuracy(blobs.target, pipeline.fit_predict(X)) > 0.9
     copy = clone(method(3, n_neighbors=7, graph="heat", views=[6, 4, 5]))
     assert copy.get_params() == method(3, n_neighbors=7, graph="heat", views=[6, 4, 5]).get_params()
 
@@ -177,13 +191,13 @@ def test_pipeline_clone_and_grid_search(method, data, tables):
         return adjusted_rand(y, model.fit_predict(X))
 
     search = GridSearchCV(copy, {"n_neighbors": [5, 7], "n_clusters": [2, 3]}, scoring=score, cv=2)
-    search.fit(X, data.target)
+    search.fit(X, blobs.target)
     assert search.best_params_["n_clusters"] == 3
 
 
-@ALL
-def test_precomputed_graphs(method, data):
-    expected = method(3).fit(data.views)
+@FUSION
+def test_precomputed_graphs(method, blobs):
+    expected = method(3).fit(blobs.views)
     for wrap in (sparse.csr_array, sparse.csr_array.toarray):
         graphs = [wrap(graph) for graph in expected.view_graphs_]
         model = method(3, graph="precomputed").fit(graphs)
@@ -191,7 +205,7 @@ def test_precomputed_graphs(method, data):
         assert abs(model.unified_graph_ - expected.unified_graph_).max() < 1e-12
 
 
-@ALL
+@FUSION
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -207,10 +221,10 @@ def test_precomputed_graphs(method, data):
         {"lambda_init": 0.1},
     ],
 )
-def test_parameters_reach_the_method(method, data, parameters):
-    model = method(3, **parameters).fit(data.views)
-    plain = method(3).fit(data.views)
-    assert adjusted_rand(data.target, model.labels_) > 0.9
+def test_parameters_change_the_result(method, blobs, parameters):
+    model = method(3, **parameters).fit(blobs.views)
+    plain = method(3).fit(blobs.views)
+    assert adjusted_rand(blobs.target, model.labels_) > 0.9
     is_default = parameters.items() <= plain.get_params().items()
     if not is_default and not (method is GBS and parameters == {"updates": "paper"}):
         same_history = [r.objective for r in model.history_] == [
@@ -219,8 +233,8 @@ def test_parameters_reach_the_method(method, data, parameters):
         assert not same_history
 
 
-@ALL
-def test_same_seed_same_result_whatever_the_threads(method):
+@FUSION
+def test_same_result_for_any_number_of_threads(method):
     import numba
 
     data = datasets.make_blob_views(700, 4, separation=3, random_state=0)  # Lanczos at this size
@@ -237,9 +251,9 @@ def test_same_seed_same_result_whatever_the_threads(method):
     assert abs(results[0].unified_graph_ - results[1].unified_graph_).max() < 1e-9
 
 
-@ALL
+@FUSION
 @pytest.mark.parametrize("max_iter", [1, 3])
-def test_a_loop_cut_short_is_completed_and_says_so(method, data, max_iter):
+def test_warning_at_the_limit_of_rounds(method, max_iter):
     views = datasets.make_blob_views(100, 4, separation=2, random_state=0).views
     with pytest.warns(ConvergenceWarning, match=f"after {max_iter} rounds .*n_clusters=4"):
         model = method(4, max_iter=max_iter, random_state=0).fit(views)
@@ -248,8 +262,8 @@ def test_a_loop_cut_short_is_completed_and_says_so(method, data, max_iter):
     assert model.stop_reason_ == "max_iter"
 
 
-@ALL
-def test_too_many_pieces_are_bridged_and_it_says_so(method, rng):
+@FUSION
+def test_warning_of_bridges(method, rng):
     centres = np.array([0, 50, 300])
     X = np.concatenate([rng.standard_normal((30, 3)) + centre for centre in centres])
     with pytest.warns(UserWarning, match="3 connected components, more than n_clusters=2"):
@@ -259,25 +273,60 @@ def test_too_many_pieces_are_bridged_and_it_says_so(method, rng):
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 0, 1], 30))
 
 
-def test_no_dense_matrix_on_the_main_path():
+def test_no_dense_matrix():
     """20,000 samples: one dense N x N matrix would take 3.2 GB."""
-    measure = pytest.importorskip("measure")
-    if not measure.CLEAR.exists():
+    if not memory.CLEAR.exists():
         pytest.skip("peak memory is read from Linux's /proc")
     data = datasets.make_blob_views(20_000, 4, widths=(4, 5), separation=12, random_state=0)
     views = [data.views["view0"], sparse.csr_array(data.views["view1"])]
     CIGMVC(4).fit([view[:200] for view in views])  # compile first
-    model, growth = measure.peak_growth(lambda: CIGMVC(4, random_state=0).fit(views))
+    model, growth = memory.peak_growth(lambda: CIGMVC(4, random_state=0).fit(views))
     assert growth < 0.5e9
     assert clustering_accuracy(data.target, model.labels_) > 0.95
 
 
-def test_verbose_shows_rounds_and_leaves_no_handler(data, capsys, monkeypatch):
-    monkeypatch.setattr(logging.getLogger("manyview"), "propagate", False)  # as if nobody listened
-    GBS(3, verbose=1).fit(data.views)
+def test_verbose_prints_rounds_and_leaves_no_handler(blobs, capsys, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("manyview"), "propagate", False)  # no other handlers
+    GBS(3, verbose=1).fit(blobs.views)
     shown = capsys.readouterr().err
     assert "view 'view0': a graph of" in shown
     assert "round 1: " in shown
-    GBS(3).fit(data.views)
+    GBS(3).fit(blobs.views)
     assert capsys.readouterr().err == ""
     assert logging.getLogger("manyview").handlers == []
+
+
+@COMPARED
+def test_compared_methods_find_clusters_in_every_form_of_input(method, blobs):
+    expected = method(3, random_state=0).fit(blobs.views)
+    if method is not SpectralView:
+        assert adjusted_rand(blobs.target, expected.labels_) > 0.9
+    assert set(expected.labels_) == {0, 1, 2}
+    assert expected.view_names_ == ("view0", "view1", "view2")
+    assert expected.n_features_in_ == 15
+    tables = list(blobs.views.values())
+    for form in (
+        [sparse.csr_array(table) for table in tables],
+        [tables[0], sparse.csr_array(tables[1]), tables[2].astype(np.float32).astype(float)],
+    ):
+        other = method(3, random_state=0).fit(form)
+        assert adjusted_rand(expected.labels_, other.labels_) > 0.95
+    one = method(3, random_state=0, views=[6, 4, 5]).fit(np.hstack(tables))
+    np.testing.assert_array_equal(one.labels_, expected.labels_)
+
+
+@COMPARED
+def test_permuting_samples_permutes_labels(method, blobs, rng):
+    order = rng.permutation(90)
+    plain = method(3, random_state=0).fit(blobs.views)
+    permuted = method(3, random_state=0).fit([view[order] for view in blobs.views.values()])
+    assert adjusted_rand(plain.labels_[order], permuted.labels_) == 1
+
+
+@pytest.mark.parametrize("method", [CoregSC, MSC, MGL])
+def test_view_of_equal_samples(method, blobs):
+    views = [*blobs.views.values(), np.tile([1.0, 2.0, 3.0], (90, 1))]
+    with pytest.warns(UserWarning, match="view 'view3' has no information about any sample"):
+        model = method(3, random_state=0).fit(views)
+    assert adjusted_rand(blobs.target, model.labels_) > 0.9
+    assert np.isfinite(model.embedding_).all()

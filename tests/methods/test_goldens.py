@@ -1,4 +1,4 @@
-"""Agreement with the published programs, to the digits they give."""
+"""CIGMVC and GBS equal the published programs."""
 
 import numpy as np
 import pytest
@@ -55,8 +55,8 @@ def test_synthetic_from_raw_views(name, method):
     assert model.converged_
 
 
-def unify_with_slip(indptr, indices, first, consistent, embedding, shares, _, pulls, out):
-    """The row update with the slip that the published program has; see oracle.py."""
+def unify_with_mistake(indptr, indices, first, consistent, embedding, shares, _, pulls, out):
+    """The row update with the mistake of the published program; see oracle.py."""
     assert first == 0
     out[:] = 0
     for i in range(len(indptr) - 1):
@@ -74,11 +74,11 @@ def test_paper_data_given_golden_graphs(paper_data, monkeypatch, name, method, s
     data = paper_data(name)
     golden = data.golden(method)
     if slip:
-        monkeypatch.setattr(_kernels, "unify", unify_with_slip)
+        monkeypatch.setattr(_kernels, "unify", unify_with_mistake)
     model = METHODS[method](data.n_clusters, graph="precomputed").fit(data.golden_graphs())
     np.testing.assert_array_equal(model.labels_ + 1, golden["labels"])
-    feels_the_slip = method == "cigmvc" and name in ("WebKB", "100leaves")
-    if slip or not feels_the_slip:
+    differs = method == "cigmvc" and name in ("WebKB", "100leaves")
+    if slip or not differs:
         assert abs(model.unified_graph_ - golden.matrix("U")).max() < 1e-8
         assert model.n_iter_ == golden["n_iter"]
         assert_traces_equal(model, golden)
@@ -87,7 +87,7 @@ def test_paper_data_given_golden_graphs(paper_data, monkeypatch, name, method, s
 @pytest.mark.parametrize("seed", [None, 0, 1])
 @pytest.mark.parametrize(("name", "method"), PAPER)
 def test_paper_accuracy_from_raw_features(paper_data, name, method, seed):
-    """In the stored order and shuffled; the published figures must not depend on it."""
+    """In the stored order and shuffled."""
     data = paper_data(name)
     n = data.n_samples
     order = np.arange(n) if seed is None else np.random.default_rng(seed).permutation(n)
@@ -97,8 +97,8 @@ def test_paper_accuracy_from_raw_features(paper_data, name, method, seed):
 
 
 @pytest.mark.parametrize("name", ["BBC", "NGs", "WebKB"])
-def test_the_papers_prices_are_inert(paper_data, name):
-    """With both prices 0 the labels are the same: the box 0 <= A_v <= S_v is what works."""
+def test_prices_of_the_paper_have_no_effect(paper_data, name):
+    """With both prices 0 the labels are the same: only the bounds 0 <= A_v <= S_v matter."""
     data = paper_data(name)
     priced = CIGMVC(data.n_clusters, random_state=0).fit(data.views)
     free = CIGMVC(data.n_clusters, beta=0, gamma=0, random_state=0).fit(data.views)
@@ -106,7 +106,7 @@ def test_the_papers_prices_are_inert(paper_data, name):
 
 
 @pytest.mark.parametrize(("name", "empty"), [("WebKB", [0, 138, 124]), ("NGs", [0, 0, 0])])
-def test_rows_that_a_view_says_nothing_about(paper_data, name, empty):
+def test_rows_without_edges(paper_data, name, empty):
     data = paper_data(name)
     model = GBS(data.n_clusters).fit(data.views)
     found = [int((graph.sum(axis=1) == 0).sum()) for graph in model.view_graphs_]

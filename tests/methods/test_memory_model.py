@@ -87,7 +87,7 @@ def latent(n, widths):
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else None,
 )
-def test_estimates_are_near_what_is_measured(estimator, n, widths, trimmed):
+def test_estimates_are_close_to_measured_peaks(estimator, n, widths, trimmed):
     pytest.importorskip("faiss", reason="faiss is not installed")
     type(estimator)(2, random_state=0).fit(latent(400, [4] * len(widths)))  # compiles the kernels
     views = latent(n, widths)
@@ -110,7 +110,7 @@ def no_work(monkeypatch):
 
 
 @pytest.mark.parametrize("method", GRAPHS + KERNELS)
-def test_a_fit_that_needs_too_much_is_refused_before_it_begins(method, no_work, rng):
+def test_fit_that_needs_too_much_is_refused_before_any_work(method, no_work, rng):
     X = rng.standard_normal((60_000 if method in GRAPHS else 3000, 30))
     with memory_limit(60 * 10**6), pytest.raises(MemoryError) as raised:
         method(20).fit([X, X])
@@ -124,7 +124,7 @@ def test_a_fit_that_needs_too_much_is_refused_before_it_begins(method, no_work, 
         method(20).fit([X, X])
 
 
-def test_options_are_those_that_help():
+def test_suggested_savings():
     predict = "fewer samples and predict for the rest"
     assert fit_size().savings("results") == ["fewer neighbours", predict]
     assert fit_size().savings("eigenvectors") == ["fewer neighbours", "fewer clusters", predict]
@@ -140,7 +140,7 @@ def test_small_fits_are_never_refused(rng):
         assert GBS(2).fit([X]).labels_.max() == 1
 
 
-def test_a_view_counts_for_the_samples_it_has(rng):
+def test_sizes_of_views_with_missing_samples(rng):
     X = rng.standard_normal((50, 4))
     X[:20] = np.nan
     Y = csr_array(np.where(rng.random((50, 9)) < 0.2, 1.0, 0.0))
@@ -148,7 +148,7 @@ def test_a_view_counts_for_the_samples_it_has(rng):
     assert sizes == (ViewSize(30, 4), ViewSize(50, 9, Y.nnz))
 
 
-def test_only_the_view_that_is_clustered_counts(rng):
+def test_spectral_view_counts_one_view(rng):
     narrow, wide = rng.standard_normal((5000, 2)), rng.standard_normal((5000, 1500))
     with memory_limit(70 * 10**6):
         SpectralView(2, view=0, random_state=0).fit([narrow, wide])

@@ -1,4 +1,4 @@
-"""What must hold for any data: order, scale, duplication, precision."""
+"""Properties for any data: order, scale, duplication, precision."""
 
 import warnings
 
@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 @st.composite
 def problems(draw):
-    """Blobs of any difficulty, with or without a view that disagrees; never a tie."""
+    """Blobs of any separation, with or without a view that disagrees; no ties."""
     seed = draw(SEEDS)
     n_clusters = draw(st.integers(2, 5))
     n_samples = draw(st.integers(40, 90))
@@ -31,7 +31,7 @@ def problems(draw):
 
 def fit(method, views, n_clusters, **parameters):
     with warnings.catch_warnings():
-        # Well separated blobs may fall into more pieces than asked for: bridged, with a warning.
+        # Well separated blobs may have more components than n_clusters, which gives a warning.
         warnings.simplefilter("ignore", UserWarning)
         return method(n_clusters, random_state=0, **parameters).fit(views)
 
@@ -39,7 +39,7 @@ def fit(method, views, n_clusters, **parameters):
 @ALL
 @RUNS
 @given(problems())
-def test_exactly_the_clusters_asked_for_and_a_unified_graph_that_shows_them(method, problem):
+def test_n_clusters_and_rows_of_the_unified_graph(method, problem):
     views, n_clusters, _ = problem
     model = fit(method, views, n_clusters)
     assert set(model.labels_) == set(range(n_clusters))
@@ -74,16 +74,16 @@ def test_permuting_samples_permutes_labels(method, problem):
 def test_permuting_views_changes_nothing(method, problem):
     views, n_clusters, _ = problem
     plain = fit(method, views, n_clusters)
-    turned = fit(method, views[::-1], n_clusters)
-    np.testing.assert_array_equal(plain.labels_, turned.labels_)
-    np.testing.assert_allclose(plain.view_weights_, turned.view_weights_[::-1], rtol=1e-6)
+    reversed_ = fit(method, views[::-1], n_clusters)
+    np.testing.assert_array_equal(plain.labels_, reversed_.labels_)
+    np.testing.assert_allclose(plain.view_weights_, reversed_.view_weights_[::-1], rtol=1e-6)
 
 
 @ALL
 @RUNS
 @given(problems(), st.floats(1e-3, 1e3), st.floats(-10, 10))
 def test_scaling_and_shifting_a_sample_changes_nothing(method, problem, scale, shift):
-    """The z-score of a sample over its features does not know its scale or its level."""
+    """Z-scores of a sample do not depend on its scale and mean."""
     views, n_clusters, rng = problem
     moved = [view.copy() for view in views]
     some = rng.integers(len(views[0]), size=5)
@@ -96,7 +96,7 @@ def test_scaling_and_shifting_a_sample_changes_nothing(method, problem, scale, s
 @ALL
 @RUNS
 @given(problems())
-def test_a_view_given_twice_gets_the_same_weight_twice(method, problem):
+def test_view_given_twice_has_the_same_weight_twice(method, problem):
     views, n_clusters, _ = problem
     model = fit(method, [views[0], *views], n_clusters)
     assert model.view_weights_[0] == pytest.approx(model.view_weights_[1], rel=1e-12)
@@ -107,8 +107,8 @@ def test_a_view_given_twice_gets_the_same_weight_twice(method, problem):
 @ALL
 @RUNS
 @given(problems())
-def test_gbs_of_copies_of_one_view_is_gbs_of_that_view(method, problem):
-    """For a fixed lambda a mean over copies is the view itself; lambda acts V times weaker."""
+def test_copies_of_one_view_equal_that_view(method, problem):
+    """With lambda V times as large, as its effect is divided by V."""
     views, n_clusters, _ = problem
     V = 3
     once = fit(method, views[:1], n_clusters, max_iter=1, lambda_init=1.0)
@@ -131,7 +131,7 @@ def test_float32_is_close_to_float64(method, problem):
 @ALL
 @RUNS
 @given(problems())
-def test_sparse_input_gives_what_dense_input_gives(method, problem):
+def test_sparse_input_equals_dense_input(method, problem):
     views, n_clusters, rng = problem
     views = [np.where(rng.random(view.shape) < 0.5, view, 0.0) for view in views]
     plain = fit(method, views, n_clusters)
@@ -142,7 +142,7 @@ def test_sparse_input_gives_what_dense_input_gives(method, problem):
 
 @RUNS
 @given(problems(), st.sampled_from(["published", "paper", "exact"]))
-def test_every_kind_of_update_stays_in_the_box(problem, updates):
+def test_parts_are_within_their_bounds(problem, updates):
     views, n_clusters, _ = problem
     model = fit(CIGMVC, views, n_clusters, updates=updates, beta=0.02, gamma=0.01)
     for S, A, E in zip(

@@ -1,11 +1,11 @@
-"""Where and how much the views disagree."""
+"""Disagreement of views, per view, sample and edge."""
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
-from manyview import CIGMVC, AngularCIGMVC, datasets
+from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
 from manyview.metrics import clustering_accuracy
 
 BOTH = pytest.mark.parametrize("method", [CIGMVC, AngularCIGMVC])
@@ -13,7 +13,7 @@ BOTH = pytest.mark.parametrize("method", [CIGMVC, AngularCIGMVC])
 
 @BOTH
 def test_known_conflicts_are_found(method):
-    """30 % of the samples of one view follow another cluster; ten times."""
+    """In one view, 30 % of the samples have features of another cluster; ten seeds."""
     found = []
     for seed in range(10):
         data = datasets.make_conflict_views(random_state=seed)
@@ -25,7 +25,7 @@ def test_known_conflicts_are_found(method):
 
 
 @BOTH
-def test_what_the_figures_are(method):
+def test_shares_of_inconsistent_weights(method):
     data = datasets.make_conflict_views(120, 3, random_state=0)
     model = method(3, random_state=0).fit(data.views)
     for v, (S, E) in enumerate(zip(model.view_graphs_, model.inconsistent_graphs_, strict=True)):
@@ -41,7 +41,7 @@ def test_what_the_figures_are(method):
     assert (named != model.edge_disagreement(1)).nnz == 0
 
 
-def test_a_noise_view_costs_little_and_stands_out():
+def test_noise_view_has_a_small_weight_and_a_high_disagreement():
     data = datasets.load_digits_views()
     noise = np.random.default_rng(0).standard_normal((data.n_samples, 64))
     clean = AngularCIGMVC(10, random_state=0).fit(data.views)
@@ -52,7 +52,7 @@ def test_a_noise_view_costs_little_and_stands_out():
     assert noisy.view_disagreement_.argmax() == 3
 
 
-def test_errors():
+def test_edge_disagreement_of_an_unknown_view():
     model = CIGMVC(3)
     with pytest.raises(NotFittedError):
         model.edge_disagreement(0)
@@ -60,3 +60,8 @@ def test_errors():
     for wrong in (3, -1, "nose", 1.5):
         with pytest.raises(ValueError, match=r"expected a number from 0 to 2 or one of view0"):
             model.edge_disagreement(wrong)
+
+
+def test_gbs_has_no_disagreement():
+    data = datasets.make_blob_views(60, 3, random_state=0)
+    assert not hasattr(GBS(3).fit(data.views), "sample_disagreement_")

@@ -1,0 +1,60 @@
+"""Docs name files that exist, and constants with the values that the code has."""
+
+import ast
+import operator
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+CONSTANT = re.compile(r"^\| `(\w+)` \| ([\d.,e-]+)( MiB)? \| `([\w/]+\.py)` \|", re.M)
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_paths_exist(page):
+    text = page.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
+    paths = re.findall(r"\b((?:tests|benchmarks|docs)/[\w/-]+\.\w+)", text)
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert missing + [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def number(node):
+    """The value of an expression of plain numbers, None for any other."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return node.value
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        left, right = number(node.left), number(node.right)
+        if left is not None and right is not None:
+            return OPERATORS[type(node.op)](left, right)
+    return None
+
+
+def constants(path):
+    """Name -> value of the numbers assigned in a module and its classes."""
+    found = {}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and number(node.value) is not None:
+                found[target.id] = number(node.value)
+    return found
+
+
+def test_constants_have_the_values_of_the_architecture_page():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rows = CONSTANT.findall(page)
+    assert len(rows) > 40
+    for name, value, unit, file in rows:
+        found = constants(ROOT / "src/manyview" / file).get(name)
+        assert found == float(value.replace(",", "")) * (2**20 if unit else 1), name
