@@ -34,7 +34,7 @@ def test_more_samples_than_the_limit(method, rng):
     with pytest.raises(ValueError, match=message):
         method(3).fit([X, X])
     small = rng.standard_normal((60, 4))
-    with pytest.raises(ValueError, match="max_dense_samples=50 samples, raise it to go on"):
+    with pytest.raises(ValueError, match="max_dense_samples=50 samples, or a larger limit"):
         method(3, max_dense_samples=50).fit([small])
     method(3, max_dense_samples=60).fit([small])
 

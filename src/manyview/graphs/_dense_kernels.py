@@ -12,7 +12,7 @@ from manyview.runtime import format_bytes
 def view_kernels(
     views: Views, kernel: str, normalize: str | None, n_clusters: int
 ) -> tuple[list[FloatArray], FloatArray]:
-    """The kernel of every view, and sigma of each; none for precomputed ones."""
+    """The kernel of every view, and its sigma; no sigmas for precomputed kernels."""
     pairs = list(zip(views.names, views.matrices, strict=True))
     if kernel == "precomputed":
         return [_precomputed_kernel(matrix, name) for name, matrix in pairs], np.array([])
@@ -30,7 +30,7 @@ def _precomputed_kernel(matrix: Matrix, name: str) -> FloatArray:
     largest = dense.max()
     if largest == 0:
         warn_of_no_edges(name, "it has no similarities")
-    if largest > 1:  # their unit does not matter, but columns that are too large to add up do
+    if largest > 1:  # the scale does not matter, but column sums must not overflow
         dense = dense / powers_of_two(largest)
     return (dense + dense.T) / 2
 
@@ -38,13 +38,12 @@ def _precomputed_kernel(matrix: Matrix, name: str) -> FloatArray:
 def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:
     """exp(-d^2 / (2 sigma^2)) between all samples, sigma the median of all N^2 distances.
 
-    Where more than half of the distances are 0 their mean is taken; where all are, the kernel is
-    1 everywhere, and sigma 0.
+    If more than half of the distances are 0, sigma is their mean; if all are, the kernel is 1.
     """
     norms = rows.sq_norms()
     sq = norms[:, None] + norms - 2 * rows.inner_products(slice(None))
     sq = np.maximum((sq + sq.T) / 2, 0.0)
-    # What rounding leaves of the distance between equal rows.
+    # Equal rows: rounding errors.
     sq[sq <= 1e-13 * (norms[:, None] + norms)] = 0.0
     distances = np.sqrt(sq)
     sigma = float(np.median(distances)) or float(distances.mean())
@@ -54,10 +53,10 @@ def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:
 
 
 def check_dense_limit(method: str, n_samples: int, needed: int, limit: int) -> None:
-    """Refuse more than `limit` samples, and say how many bytes a method's matrices would need."""
+    """Refuse more than `limit` samples, naming the bytes that a method's matrices would need."""
     if n_samples > limit:
         raise ValueError(
             f"{method} holds about {needed / (8 * n_samples**2):.0f} dense matrices of "
             f"{n_samples} x {n_samples}, {format_bytes(needed)}; expected at most "
-            f"max_dense_samples={limit} samples, raise it to go on"
+            f"max_dense_samples={limit} samples, or a larger limit"
         )
