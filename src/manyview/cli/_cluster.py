@@ -1,14 +1,13 @@
 """``manyview cluster``"""
 
 import argparse
-import shlex
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from manyview.cli._inputs import add_input_options, add_seed, check_seed, input_words, read_tables
+from manyview.cli._inputs import add_input_options, add_seed, check_seed, command_line, read_tables
 from manyview.cli._scheduler import check_scheduler_options, connected
 from manyview.cli._terminal import activity, print_line, print_path, print_table, warn
 from manyview.methods import BY_SHORT_NAME, DEFAULT
@@ -16,47 +15,37 @@ from manyview.methods import BY_SHORT_NAME, DEFAULT
 _OUTPUTS = ("labels.csv", "summary.json", "report.html")
 # Files that only some runs write; those of an earlier run are removed.
 _OPTIONAL = ("model.zip", "report.html")
+# Options of a command that gives the same result.
+_REPEATED = (
+    "id", "drop-non-numeric", "transpose", "clusters", "method", "neighbors", "seed", "output",
+    "save-model", "scheduler",
+)  # fmt: skip
 
 
 def add_cluster_options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
-    parser.add_argument(
-        "--clusters", default="auto", metavar="N",
-        help="number of clusters, or 'auto' to choose it from the data (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--output", type=Path, default=Path("manyview-clusters"), metavar="DIR",
-        help="folder for labels.csv, summary.json and report.html (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--force", action="store_true",
-        help="overwrite the files of an earlier run in that folder, and remove its model.zip",
-    )  # fmt: skip
-    parser.add_argument(
-        "--save-model", action="store_true", help="also write model.zip, for 'manyview predict'"
-    )
-    parser.add_argument(
-        "--method", default=DEFAULT, choices=BY_SHORT_NAME, help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--neighbors", default="auto", metavar="K",
-        help="neighbours per sample in each view's graph (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--checkpoint", type=Path, metavar="DIR",
+    add = parser.add_argument
+    # fmt: off
+    add("--clusters", default="auto", metavar="N",
+        help="number of clusters, or 'auto' to choose it from the data (default: %(default)s)")
+    add("--output", type=Path, default=Path("manyview-clusters"), metavar="DIR",
+        help="folder for labels.csv, summary.json and report.html (default: %(default)s)")
+    add("--force", action="store_true",
+        help="overwrite the files of an earlier run in that folder, and remove its model.zip")
+    add("--save-model", action="store_true", help="also write model.zip, for 'manyview predict'")
+    add("--method", default=DEFAULT, choices=BY_SHORT_NAME, help="default: %(default)s")
+    add("--neighbors", default="auto", metavar="K",
+        help="neighbours per sample in each view's graph (default: %(default)s)")
+    add("--checkpoint", type=Path, metavar="DIR",
         help="save the state of the fit in this folder: after an interruption, the same command "
-        "continues from there (angular, cigmvc and gbs); removed once the outputs are written",
-    )  # fmt: skip
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS",
+        "continues from there (angular, cigmvc and gbs); removed once the outputs are written")
+    add("--scheduler", metavar="ADDRESS",
         help="fit on the Dask workers of this scheduler, such as tcp://127.0.0.1:8786 (angular, "
         "cigmvc and gbs). Workers read .parquet files, or folders of them, under the same paths as "
         "here; with --id, all files must have the same ids in the same order. There is no "
-        "report.html, as the graphs stay on the workers",
-    )  # fmt: skip
-    parser.add_argument(
-        "--yes", action="store_true", help="fit even if the memory will probably not be enough"
-    )
+        "report.html, as the graphs stay on the workers")
+    add("--yes", action="store_true", help="fit even if the memory will probably not be enough")
+    # fmt: on
     add_seed(parser)
 
 
@@ -65,8 +54,8 @@ def cluster(options: argparse.Namespace) -> None:
     report page."""
     from manyview.runtime import check_folder, check_writable, memory_limit, write_files
 
-    n_clusters = _number_or_auto("--clusters", options.clusters)
-    neighbors = _number_or_auto("--neighbors", options.neighbors)
+    options.clusters = _number_or_auto("--clusters", options.clusters)
+    options.neighbors = _number_or_auto("--neighbors", options.neighbors)
     check_seed(options.seed)
     if options.scheduler is not None:
         check_scheduler_options(options)
@@ -76,9 +65,9 @@ def cluster(options: argparse.Namespace) -> None:
         check_folder(options.checkpoint)
     with activity() as show:
         with memory_limit(None) if options.yes else nullcontext():
-            result = _fit(options, n_clusters, neighbors, show)
+            result = _fit(options, show)
         show("writing")
-        files = result.files(_command_line(options), model=options.save_model)
+        files = result.files(command_line(options, *_REPEATED), model=options.save_model)
         write_files(options.output, files, without=_OPTIONAL)
         if options.checkpoint is not None:
             result.estimator.clear_checkpoint()
@@ -87,12 +76,7 @@ def cluster(options: argparse.Namespace) -> None:
     _print_summary(result, options.output)
 
 
-def _fit(
-    options: argparse.Namespace,
-    n_clusters: int | str,
-    neighbors: int | str,
-    show: Callable[[str], None],
-) -> Any:
+def _fit(options: argparse.Namespace, show: Callable[[str], None]) -> Any:
     """Read and cluster, on this machine or on Dask."""
     if options.scheduler is not None:
         show("connecting")
@@ -104,7 +88,7 @@ def _fit(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are printed at the end, one per line
             return cluster_data(
-                tables, n_clusters, method=options.method, n_neighbors=neighbors,
+                tables, options.clusters, method=options.method, n_neighbors=options.neighbors,
                 random_state=options.seed, checkpoint=options.checkpoint, client=client,
             )  # fmt: skip
 
@@ -119,16 +103,6 @@ def _number_or_auto(flag: str, text: str) -> int | str:
     if number < 1:
         raise ValueError(f"{flag} {text}; expected a number of at least 1, or auto")
     return number
-
-
-def _command_line(options: argparse.Namespace) -> str:
-    """A command that gives the same result."""
-    words = ["manyview", "cluster", *input_words(options), "--clusters", options.clusters]
-    words += ["--method", options.method, "--neighbors", options.neighbors]
-    words += ["--seed", str(options.seed), "--output", str(options.output)]
-    words += ["--save-model"] if options.save_model else []
-    words += ["--scheduler", options.scheduler] if options.scheduler is not None else []
-    return shlex.join(words)
 
 
 def _print_summary(result: Any, folder: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from manyview.cli._inputs import add_seed, check_seed
+from manyview.cli._inputs import add_seed, check_seed, command_line
 from manyview.cli._terminal import print_path, print_table, progress
 
 # Names in the table, and names in the API; the report is about the first.
@@ -14,10 +14,8 @@ _SCORES = ("ACC", "NMI", "ARI", "F1")
 
 
 def add_demo_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", type=Path, default=Path("manyview-demo"), metavar="DIR",
-        help="folder for report.html (default: %(default)s)",
-    )  # fmt: skip
+    parser.add_argument("--output", type=Path, default=Path("manyview-demo"), metavar="DIR",
+        help="folder for report.html (default: %(default)s)")  # fmt: skip
     add_seed(parser)
 
 
@@ -32,18 +30,16 @@ def demo(options: argparse.Namespace) -> None:
     path, title = options.output / "report.html", "Handwritten digits in three views"
     with progress() as show:
         data = load_digits_views()
-        results, rows = _cluster_all(data, options.seed, show)
-        results[0].report(path, title=title, command=f"manyview demo --seed {options.seed}")
+        result, rows = _cluster_all(data, options.seed, show)
+        result.report(path, title=title, command=command_line(options, "seed"))
     title = f"Handwritten digits: {data.n_samples:,} images, {data.n_clusters} clusters"
     note = "Scores against the true digits, which no method has seen; 1 is perfect."
     print_table(title, ("method", "views", *_SCORES, "rounds", "seconds"), rows, 2, note)
     print_path("Report", path)
 
 
-def _cluster_all(
-    data: Any, seed: int, show: Callable[[int, int, str], None]
-) -> tuple[list[Any], list[list[str]]]:
-    """Results and rows of the table: all methods on all views, then the first on each view."""
+def _cluster_all(data: Any, seed: int, show: Callable[[int, int, str], None]) -> Any:
+    """The first result, and the table: all methods on all views, then the first on each view."""
     from manyview.api import cluster
     from manyview.metrics import clustering_scores
 
@@ -63,4 +59,4 @@ def _cluster_all(
         rows.append([name, which, *numbers, rounds, seconds])
         results.append(result)
     show(steps, steps, "writing the report")
-    return results, rows
+    return results[0], rows

@@ -1,27 +1,23 @@
 """Options that several commands share."""
 
 import argparse
+import shlex
 from typing import Any
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "views", nargs="+", metavar="VIEW",
+    add = parser.add_argument
+    # fmt: off
+    add("views", nargs="+", metavar="VIEW",
         help="a file, or NAME=FILE to name the view: .csv, .tsv, .parquet, .npy, .npz, .mat, .mtx, "
-        ".h5ad or .h5mu; FILE:KEY selects one of several arrays",
-    )  # fmt: skip
-    parser.add_argument(
-        "--id", dest="id_column", metavar="COLUMN",
+        ".h5ad or .h5mu; FILE:KEY selects one of several arrays")
+    add("--id", metavar="COLUMN",
         help="column with the ids of the samples: the rows of all files are joined by it, in any "
-        "order, and samples may be missing from some files",
-    )  # fmt: skip
-    parser.add_argument(
-        "--drop-non-numeric", action="store_true", help="leave out columns that are not numeric"
-    )
-    parser.add_argument(
-        "--transpose", action="store_true",
-        help=".npy, .npz, .mat and .mtx files have samples in columns",
-    )  # fmt: skip
+        "order, and samples may be missing from some files")
+    add("--drop-non-numeric", action="store_true", help="leave out columns that are not numeric")
+    add("--transpose", action="store_true",
+        help=".npy, .npz, .mat and .mtx files have samples in columns")
+    # fmt: on
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +37,7 @@ def add_data_home(parser: argparse.ArgumentParser) -> None:
 def read_tables(options: argparse.Namespace, *, on_dask: bool = False) -> Any:
     """The views; with `on_dask`, Dask workers read Parquet files themselves."""
     settings = {
-        "id_column": options.id_column,
+        "id_column": options.id,
         "drop_non_numeric": options.drop_non_numeric,
         "transpose": options.transpose,
     }
@@ -55,10 +51,15 @@ def read_tables(options: argparse.Namespace, *, on_dask: bool = False) -> Any:
     return align(read_views(options.views, **settings))
 
 
-def input_words(options: argparse.Namespace) -> list[str]:
-    """The same options as words of a command line."""
-    words = list(options.views)
-    words += ["--id", options.id_column] if options.id_column else []
-    words += ["--drop-non-numeric"] if options.drop_non_numeric else []
-    words += ["--transpose"] if options.transpose else []
-    return words
+def command_line(options: argparse.Namespace, *flags: str) -> str:
+    """The command, with its views and those of the `flags` that have a value."""
+    words = ["manyview", options.command, *getattr(options, "views", ())]
+    for flag in flags:
+        value = getattr(options, flag.replace("-", "_"))
+        if isinstance(value, list):
+            words += [f"--{flag}", *value]
+        elif value is True:
+            words.append(f"--{flag}")
+        elif value is not False and value not in (None, ""):
+            words += [f"--{flag}", str(value)]
+    return shlex.join(words)

@@ -9,12 +9,11 @@ from manyview.cli._terminal import activity, print_path
 
 
 def add_predict_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help="model.zip of 'manyview cluster'")
+    add = parser.add_argument
+    add("model", type=Path, metavar="MODEL", help="model.zip of 'manyview cluster'")
     add_input_options(parser)
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="CSV file to write (default: standard output)"
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite that file")
+    add("--output", type=Path, metavar="FILE", help="CSV file to write (default: standard output)")
+    add("--force", action="store_true", help="overwrite that file")
 
 
 def predict(options: argparse.Namespace) -> None:

@@ -1,32 +1,26 @@
 """``manyview reproduce``"""
 
 import argparse
-import shlex
 from pathlib import Path
 
-from manyview.cli._inputs import add_data_home
+from manyview.cli._inputs import add_data_home, command_line
 from manyview.cli._terminal import print_line, print_path, print_table, progress
 
 
 def add_reproduce_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", type=Path, default=Path("manyview-reproduce"), metavar="DIR",
+    add = parser.add_argument
+    # fmt: off
+    add("--output", type=Path, default=Path("manyview-reproduce"), metavar="DIR",
         help="folder for tables, figure and page; finished experiments are kept there, so that an "
-        "interrupted run can be continued (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="default: the paper's four")
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help="default: all")
-    parser.add_argument(
-        "--seeds", type=int, default=10, help="number of seeds of k-means (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--processes", type=int, default=1,
-        help="number of experiments to run at once (default: %(default)s)",
-    )  # fmt: skip
+        "interrupted run can be continued (default: %(default)s)")
+    add("--datasets", nargs="+", metavar="NAME", help="default: the paper's four")
+    add("--methods", nargs="+", metavar="NAME", help="default: all")
+    add("--seeds", type=int, default=10, help="number of seeds of k-means (default: %(default)s)")
+    add("--processes", type=int, default=1,
+        help="number of experiments to run at once (default: %(default)s)")
     add_data_home(parser)
-    parser.add_argument(
-        "--builtin", action="store_true", help="use built-in data, without files or network"
-    )
+    add("--builtin", action="store_true", help="use built-in data, without files or network")
+    # fmt: on
 
 
 def reproduce(options: argparse.Namespace) -> int:
@@ -63,7 +57,8 @@ def reproduce(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         note = "; finished experiments are kept, run the same command to continue"
         raise KeyboardInterrupt(note) from None
-    page = evaluation.write_outputs(datasets, found, options.output, _command_line(options))
+    command = command_line(options, "datasets", "methods", "builtin", "data-home", "seeds")
+    page = evaluation.write_outputs(datasets, found, options.output, command)
     accuracy = evaluation.summary_table(evaluation.Results(found))
     print_table(accuracy.caption, accuracy.columns, accuracy.rows, 1)
     reused = sum(result.reused for result in found)
@@ -71,14 +66,3 @@ def reproduce(options: argparse.Namespace) -> int:
     print_line(f"{len(found)} experiments, {reused} of them from an earlier run, {failed} failed")
     print_path("Report", page)
     return 1 if failed else 0
-
-
-def _command_line(options: argparse.Namespace) -> str:
-    """A command that gives the same results."""
-    words = ["manyview", "reproduce"]
-    for flag in ("datasets", "methods"):
-        chosen = getattr(options, flag)
-        words += [f"--{flag}", *chosen] if chosen else []
-    words += ["--builtin"] if options.builtin else []
-    words += ["--data-home", options.data_home] if options.data_home else []
-    return shlex.join([*words, "--seeds", str(options.seeds)])

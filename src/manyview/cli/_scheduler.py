@@ -90,8 +90,16 @@ def _check_is_scheduler(address: str) -> None:
     """A client would wait forever for a server that does not know Dask's protocol."""
     import asyncio
 
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async def kind_of_server() -> str:
+        secrets = Security().get_connection_args("client")
+        async with rpc(address, timeout=_TIMEOUT, connection_args=secrets) as server:
+            return str((await server.identity())["type"])
+
     try:
-        kind = asyncio.run(asyncio.wait_for(_kind_of_server(address), _TIMEOUT))
+        kind = asyncio.run(asyncio.wait_for(kind_of_server(), _TIMEOUT))
     except Exception as error:  # each protocol has its own exceptions
         why = " ".join(str(error).split()) or f"no answer in {_TIMEOUT} s"
         raise ConnectionError(
@@ -102,15 +110,6 @@ def _check_is_scheduler(address: str) -> None:
         raise ConnectionError(
             f"--scheduler {address} is the address of a {kind}; expected that of a scheduler"
         )
-
-
-async def _kind_of_server(address: str) -> str:
-    from distributed.core import rpc
-    from distributed.security import Security
-
-    secrets = Security().get_connection_args("client")
-    async with rpc(address, timeout=_TIMEOUT, connection_args=secrets) as server:
-        return str((await server.identity())["type"])
 
 
 def _check_workers(client: Any, address: str) -> None:
