@@ -1,18 +1,17 @@
-"""Memory estimates: one formula per method, in bytes, from the sizes of a fit.
+"""Building blocks of memory estimates, in bytes, from the sizes of a fit. Each method has a formula
+of them, `_memory`.
 
 A formula adds the large arrays that a stage holds at the same time, results of earlier stages
 included. It assumes that no edge is in several views, that graphs need no bridges and that the
 eigensolver needs no factorisation. `make bench-memory` compares estimates with measured peaks.
 """
 
-from dataclasses import replace
-
-from manyview.graphs import FitSize, ViewSize
+from manyview.graphs import FitSize
 from manyview.runtime import Estimate
 from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS
 
 #: An edge of a sparse graph: value and column.
-_EDGE = 12
+EDGE = 12
 
 
 def fusion_memory(size: FitSize, *, splits: bool) -> Estimate:
@@ -20,61 +19,16 @@ def fusion_memory(size: FitSize, *, splits: bool) -> Estimate:
     U = 8 * size.union_edges
     A = len(size.views) * U if splits else 0
     rounds = stack_bytes(size) + U + A + 3 * block_bytes(size)
-    graphs = 2 * U + _EDGE * size.union_edges + (3 if splits else 2) * graph_bytes(size)
+    graphs = 2 * U + EDGE * size.union_edges + (3 if splits else 2) * graph_bytes(size)
     eigenvectors = rounds + eigenvector_bytes(size)
     return graph_stages(size, eigenvectors=eigenvectors, results=rounds + graphs)
 
 
 def spectral_memory(size: FitSize) -> Estimate:
     """SpectralAverage, and SpectralView with one view: graphs, stack, and their mean."""
-    mean = graph_bytes(size) + stack_bytes(size) + _EDGE * size.symmetrised_edges
+    mean = graph_bytes(size) + stack_bytes(size) + EDGE * size.symmetrised_edges
     eigenvectors = mean + block_bytes(size) + eigenvector_bytes(size)
     return graph_stages(size, eigenvectors=eigenvectors)
-
-
-def concat_memory(size: FitSize) -> Estimate:
-    """SpectralConcat: one view with the features of all."""
-    n = size.n_samples
-    joined = replace(size, views=(ViewSize(n, sum(view.width for view in size.views)),))
-    dense = spectral_memory(joined)
-    if not any(view.is_sparse for view in size.views):
-        return dense
-    # Rows stay as they are; scores of some rows with all samples are computed block by block.
-    rows = 24 * sum(view.n_values for view in size.views)
-    neighbors = graph_bytes(joined) + rows + candidate_bytes(size, n) + 7 * max(2**25, 8 * n)
-    return Estimate({**dense.stages, "neighbors": neighbors})
-
-
-def mgl_memory(size: FitSize) -> Estimate:
-    """MGL: graphs and Laplacians, and while these are summed four more of their sum."""
-    total = _EDGE * size.symmetrised_edges
-    laplacians = min(1.5 * graph_bytes(size), len(size.views) * _EDGE * size.n_samples**2)
-    rounds = graph_bytes(size) + laplacians + block_bytes(size)
-    eigenvectors = rounds + total + eigenvector_bytes(size)
-    return graph_stages(size, fusion=rounds + 4 * total, eigenvectors=eigenvectors)
-
-
-def mcgl_memory(size: FitSize) -> Estimate:
-    """MCGL: stack of symmetrised graphs, S_0, target and A; three weights per edge and view."""
-    edges, n_views = size.symmetrised_edges, len(size.views)
-    rounds = (8 * n_views + 60) * edges + block_bytes(size)
-    eigenvectors = rounds + eigenvector_bytes(size)
-    return graph_stages(
-        size, fusion=rounds + (24 * n_views + 32) * edges, eigenvectors=eigenvectors
-    )
-
-
-def coreg_memory(size: FitSize) -> Estimate:
-    """CoregSC: a kernel per view, their sum, and the copy that LAPACK makes of it."""
-    return kernel_stages(size, "dense eigenvectors", len(size.views) + 2.5)
-
-
-def msc_memory(size: FitSize) -> Estimate:
-    """MSC: T, E and Y per view; Q, Z and P; nine for a singular value decomposition."""
-    return kernel_stages(size, "decomposition", 3 * len(size.views) + 12)
-
-
-# Building blocks.
 
 
 def graph_stages(size: FitSize, **others: float) -> Estimate:
@@ -103,7 +57,7 @@ def candidate_bytes(size: FitSize, n_samples: int) -> int:
 
 
 def graph_bytes(size: FitSize) -> int:
-    return _EDGE * size.graph_edges
+    return EDGE * size.graph_edges
 
 
 def stack_bytes(size: FitSize) -> int:

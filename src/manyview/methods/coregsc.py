@@ -11,7 +11,7 @@ from manyview.graphs import FitSize, view_kernels
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, KERNEL, choice, integer, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._memory_model import coreg_memory
+from manyview.methods._memory_model import kernel_stages
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate, logger
 from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
@@ -105,7 +105,8 @@ class CoregSC(PredictMixin, MultiViewClusterer):
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
-        return coreg_memory(size)
+        """A kernel per view, their sum, and the copy that LAPACK makes of it."""
+        return kernel_stages(size, "dense eigenvectors", len(size.views) + 2.5)
 
     def _pairwise(self, normalized: list[FloatArray]) -> list[FloatArray]:
         """In each round update views 2, ..., V and then 1, each towards all others."""

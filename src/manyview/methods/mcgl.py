@@ -16,7 +16,7 @@ from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, real
 from manyview.methods._docs import shared_docs
 from manyview.methods._fusion_steps import ProjectRows
-from manyview.methods._memory_model import mcgl_memory
+from manyview.methods._memory_model import block_bytes, eigenvector_bytes, graph_stages
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate, logger
 from manyview.spectral import (
@@ -132,7 +132,13 @@ class MCGL(PredictMixin, MultiViewClusterer):
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
-        return mcgl_memory(size)
+        """Stack of symmetrised graphs, S_0, target and A; three weights per edge and view."""
+        edges, n_views = size.symmetrised_edges, len(size.views)
+        rounds = (8 * n_views + 60) * edges + block_bytes(size)
+        eigenvectors = rounds + eigenvector_bytes(size)
+        return graph_stages(
+            size, fusion=rounds + (24 * n_views + 32) * edges, eigenvectors=eigenvectors
+        )
 
     def _refine(self, graph: csr_array, name: str, rng: np.random.Generator) -> csr_array:
         """A view's own graph with C components: rows are projections of -p_i / (2 lambda)."""

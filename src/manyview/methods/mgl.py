@@ -14,7 +14,13 @@ from manyview.graphs import FitSize
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._memory_model import mgl_memory
+from manyview.methods._memory_model import (
+    EDGE,
+    block_bytes,
+    eigenvector_bytes,
+    graph_bytes,
+    graph_stages,
+)
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate, logger
 from manyview.spectral import kmeans_labels, laplacian, relabel_by_first_sample, smallest_eigenpairs
@@ -116,7 +122,12 @@ class MGL(PredictMixin, MultiViewClusterer):
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
-        return mgl_memory(size)
+        """Graphs and Laplacians, and while these are summed four more of their sum."""
+        total = EDGE * size.symmetrised_edges
+        laplacians = min(1.5 * graph_bytes(size), len(size.views) * EDGE * size.n_samples**2)
+        rounds = graph_bytes(size) + laplacians + block_bytes(size)
+        eigenvectors = rounds + total + eigenvector_bytes(size)
+        return graph_stages(size, fusion=rounds + 4 * total, eigenvectors=eigenvectors)
 
     def _alternate(self, laplacians: list[csr_array], rng: np.random.Generator) -> FloatArray:
         """Update embedding and weights alternately, from equal weights."""

@@ -14,7 +14,7 @@ from manyview.graphs import FitSize, view_kernels
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, KERNEL, integer, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._memory_model import msc_memory
+from manyview.methods._memory_model import kernel_stages
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate, logger
 from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
@@ -113,7 +113,8 @@ class MSC(PredictMixin, MultiViewClusterer):
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
-        return msc_memory(size)
+        """T, E and Y per view; Q, Z and P; nine for a singular value decomposition."""
+        return kernel_stages(size, "decomposition", 3 * len(size.views) + 12)
 
     def _decompose(self, T: list[FloatArray]) -> FloatArray:
         """The augmented Lagrangian: P by row projections, E_v by thresholds, Q low rank = P.

@@ -1,15 +1,15 @@
 """Spectral clustering of all views' features side by side."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
-from manyview.graphs import FitSize, concatenated_graph, joined
+from manyview.graphs import FitSize, ViewSize, concatenated_graph, joined
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
 from manyview.methods._mean_graph import mean_graph_results
-from manyview.methods._memory_model import concat_memory
+from manyview.methods._memory_model import candidate_bytes, graph_bytes, spectral_memory
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate
 
@@ -75,4 +75,13 @@ class SpectralConcat(PredictMixin, MultiViewClusterer):
         return self
 
     def _memory(self, size: FitSize) -> Estimate:
-        return concat_memory(size)
+        """One view with the features of all."""
+        n = size.n_samples
+        joined = replace(size, views=(ViewSize(n, sum(view.width for view in size.views)),))
+        dense = spectral_memory(joined)
+        if not any(view.is_sparse for view in size.views):
+            return dense
+        # Rows stay as they are; scores of some rows with all samples are computed block by block.
+        rows = 24 * sum(view.n_values for view in size.views)
+        neighbors = graph_bytes(joined) + rows + candidate_bytes(size, n) + 7 * max(2**25, 8 * n)
+        return Estimate({**dense.stages, "neighbors": neighbors})
