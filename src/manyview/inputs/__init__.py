@@ -28,7 +28,7 @@ from manyview.inputs._scaling import (
     side_by_side,
     view_rows,
 )
-from manyview.inputs._sparse import check_sparse, load_mat
+from manyview.inputs._sparse import check_sparse
 from manyview.inputs._views import (
     Views,
     as_matrix,

@@ -1,6 +1,5 @@
 """Sparse matrices of users and files: checked before compiled loops trust them."""
 
-import warnings
 from typing import Any
 
 
@@ -16,13 +15,3 @@ def check_sparse(matrix: Any, label: str) -> None:
         matrix.check_format(full_check=True)
     except ValueError as error:
         raise ValueError(f"{label} is not a valid sparse matrix: {error}") from error
-
-
-def load_mat(source: Any) -> dict[str, Any]:
-    """`scipy.io.loadmat` for trusted files, without its warning on sparse matrices to come."""
-    from scipy.io import loadmat
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="(?s).*spmatrix")
-        found: dict[str, Any] = loadmat(source)
-    return found

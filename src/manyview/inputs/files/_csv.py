@@ -91,13 +91,17 @@ class _GrowingMatrix:
     def __init__(self, path: Path, n_columns: int, n_expected: int) -> None:
         self._path = path
         self._n = 0
-        self._matrix: FloatArray = np.empty((0, n_columns))
-        self._grow(n_expected)
+        self._check(n_expected, n_columns)
+        self._matrix: FloatArray = np.empty((n_expected, n_columns))
 
     def append(self, block: FloatArray) -> None:
         end = self._n + len(block)
         if end > len(self._matrix):
-            self._grow(max(end, len(self._matrix) * 3 // 2))
+            n_rows, n_columns = max(end, len(self._matrix) * 3 // 2), self._matrix.shape[1]
+            self._check(n_rows - len(self._matrix), n_columns)
+            # Memory is extended where it lies, or its pages are moved: there is no second copy.
+            # No view of it exists, hence no check for one.
+            self._matrix.resize((n_rows, n_columns), refcheck=False)
         self._matrix[self._n : end] = block
         self._n = end
 
@@ -105,13 +109,9 @@ class _GrowingMatrix:
         self._matrix.resize((n_rows, self._matrix.shape[1]), refcheck=False)
         return self._matrix
 
-    def _grow(self, n_rows: int) -> None:
-        more, n_columns = n_rows - len(self._matrix), self._matrix.shape[1]
-        what = f"room for {more:,} more rows of {n_columns:,} numbers"
-        check_fits(self._path, 8 * more * n_columns, what)
-        # Memory is extended where it lies, or its pages are moved: there is no second copy.
-        # No view of it exists, hence no check for one.
-        self._matrix.resize((n_rows, n_columns), refcheck=False)
+    def _check(self, n_rows: int, n_columns: int) -> None:
+        what = f"room for {n_rows:,} more rows of {n_columns:,} numbers"
+        check_fits(self._path, 8 * n_rows * n_columns, what)
 
 
 def _expected_rows(text: TextFormat, n_in_block: int) -> int:
