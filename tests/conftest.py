@@ -17,6 +17,37 @@ from tests.helpers.goldens import PaperData
 from tests.helpers.interruption import mounted_disk
 
 
+#: What `make test-quick` leaves out: other processes, browsers, fuzzing, whole fits of large data.
+FULL = (
+    "cli/",
+    "distributed/test_faults.py",
+    "distributed/test_fit.py",
+    "distributed/test_results.py",
+    "distributed/test_views.py",
+    "fuzz/",
+    "inputs/files/test_sandbox",
+    "methods/test_checkpoint.py",
+    "methods/test_determinism.py",
+    "methods/test_estimators.py",
+    "methods/test_goldens.py",
+    "methods/test_large.py",
+    "methods/test_memory_model.py",
+    "methods/test_properties.py",
+    "report/test_browser.py",
+    "reproduce/",
+    "runtime/test_atomic_write.py",
+    "test_examples.py",
+    "test_packaging.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        path = item.path.as_posix().rpartition("/tests/")[2]
+        if path.startswith(FULL):
+            item.add_marker("full")
+
+
 def pytest_configure():
     # A shell has what it starts in the background ignore Ctrl-C, and so would programs under test.
     signal.signal(signal.SIGINT, signal.default_int_handler)
