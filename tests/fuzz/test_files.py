@@ -108,7 +108,7 @@ def trial(path, work):
     return outcome
 
 
-def fuzz_reader(layouts, record_property, share, *readers, extensions=QUICK):
+def fuzz_reader(files, record_property, share, *readers, extensions=QUICK):
     def check(case):
         # Chosen by the content, so that what fails fails again.
         reader = readers[len(case.content) % len(readers)]
@@ -117,47 +117,47 @@ def fuzz_reader(layouts, record_property, share, *readers, extensions=QUICK):
         os.remove(path)
         return outcome
 
-    fuzz(damage.cases(list(layouts), extensions), check, record_property, share=share)
+    fuzz(damage.cases(list(files), extensions), check, record_property, share=share)
 
 
 def test_text(small, record_property):
-    fuzz_reader(damage.text_layouts(), record_property, 0.06, read_tables, read_with_ids)
+    fuzz_reader(damage.text_files(), record_property, 0.06, read_tables, read_with_ids)
 
 
 def test_parquet(small, tmp_path_factory, record_property):
-    layouts = damage.parquet_layouts(tmp_path_factory.mktemp("whole"))
-    fuzz_reader(layouts, record_property, 0.06, read_tables, read_with_ids)
+    files = damage.parquet_files(tmp_path_factory.mktemp("whole"))
+    fuzz_reader(files, record_property, 0.06, read_tables, read_with_ids)
 
 
 def test_numpy(small, record_property):
-    fuzz_reader(damage.numpy_layouts(), record_property, 0.06, read_tables, read_with_ids)
+    fuzz_reader(damage.numpy_files(), record_property, 0.06, read_tables, read_with_ids)
 
 
 def test_mat(small, record_property):
     readers = (read_tables, read_with_ids, read_key)
-    fuzz_reader(damage.mat_layouts(), record_property, 0.05, *readers, extensions=SLOW)
+    fuzz_reader(damage.mat_files(), record_property, 0.05, *readers, extensions=SLOW)
 
 
 def test_matrix_market(small, record_property):
-    fuzz_reader(damage.market_layouts(), record_property, 0.04, read_tables, extensions=SLOW)
+    fuzz_reader(damage.market_files(), record_property, 0.04, read_tables, extensions=SLOW)
 
 
 def test_hdf5(small, tmp_path_factory, record_property):
-    layouts = damage.hdf5_layouts(tmp_path_factory.mktemp("whole"))
-    fuzz_reader(layouts, record_property, 0.07, read_tables, extensions=SLOW)
+    files = damage.hdf5_files(tmp_path_factory.mktemp("whole"))
+    fuzz_reader(files, record_property, 0.07, read_tables, extensions=SLOW)
 
 
 def test_models(small, record_property):
-    fuzz_reader(damage.model_layouts(), record_property, 0.03, load_model, extensions=["zip"])
+    fuzz_reader(damage.model_files(), record_property, 0.03, load_model, extensions=["zip"])
 
 
 def test_the_command_line(small, tmp_path_factory, record_property, capsys):
     """Whatever the file: exit code 2 and one line, for the model knows no view of that name."""
     whole = tmp_path_factory.mktemp("whole")
-    layouts = [
-        *damage.text_layouts(),
-        *damage.numpy_layouts(),
-        *damage.parquet_layouts(whole),
+    files = [
+        *damage.text_files(),
+        *damage.numpy_files(),
+        *damage.parquet_files(whole),
     ]
     before = signal.getsignal(signal.SIGTERM)
 
@@ -172,7 +172,7 @@ def test_the_command_line(small, tmp_path_factory, record_property, capsys):
         return "refused"
 
     try:
-        fuzz(damage.cases(layouts, QUICK), check, record_property, share=0.03)
+        fuzz(damage.cases(files, QUICK), check, record_property, share=0.03)
     finally:
         signal.signal(signal.SIGTERM, before)
 

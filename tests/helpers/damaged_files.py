@@ -1,4 +1,4 @@
-"""Whole files in many layouts, and damage done to them."""
+"""Intact files of many kinds, and damage done to them."""
 
 import gzip
 import hashlib
@@ -22,7 +22,7 @@ from tests.helpers.table_files import IDS, X, annotated, pd, write_h5mu
 SMALL = np.arange(12.0).reshape(4, 3)
 MODEL = Path(__file__).parent.parent / "data" / "model-v1.zip"
 
-# Whole files to start from
+# Intact files to start from
 
 
 def unchanged(content):
@@ -30,8 +30,8 @@ def unchanged(content):
 
 
 @dataclass(frozen=True)
-class Layout:
-    """A whole file; damage is done to `content`, and `pack` makes the file of it."""
+class WholeFile:
+    """An intact file; damage is done to `content`, and `pack` makes the file of it."""
 
     name: str
     extension: str
@@ -73,7 +73,7 @@ def as_model_member(name):
         whole["sha256.txt"] = "".join(sums).encode()
         return as_member(whole, "sha256.txt", zipfile.ZIP_STORED)(whole["sha256.txt"])
 
-    return Layout(f"model, {name}", "zip", members[name], pack)
+    return WholeFile(f"model, {name}", "zip", members[name], pack)
 
 
 def mat_element(content):
@@ -85,7 +85,7 @@ def mat_element(content):
 MAT_HEADER = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x0100) + b"IM"
 
 
-def text_layouts():
+def text_files():
     plain = b"id,x,y\na,1,2.5\nb,-3e2,\nc,NA,true\n"
     tabs = b"x\ty\tz\n" + b"0.5\t1\t-2\n" * 40
     column = b"\xef\xbb\xbf\n\nx\r\n1\r\n\r\n3\r\n\r\n"
@@ -97,12 +97,12 @@ def text_layouts():
         ("quotes", "csv", quoted),
         ("no header", "txt", b"1,2\n3,4\n"),
     ):
-        yield Layout(name, extension, content)
-        yield Layout(f"{name}, zipped", f"{extension}.gz", content, gzip.compress)
-    yield Layout("a zip's own bytes", "csv.gz", gzip.compress(tabs))
+        yield WholeFile(name, extension, content)
+        yield WholeFile(f"{name}, zipped", f"{extension}.gz", content, gzip.compress)
+    yield WholeFile("a zip's own bytes", "csv.gz", gzip.compress(tabs))
 
 
-def numpy_layouts():
+def numpy_files():
     cube = np.zeros((2, 2, 2))
     names = np.array(IDS)
     for name, array in {
@@ -115,21 +115,21 @@ def numpy_layouts():
         "records": np.zeros((2, 2), dtype=[("u", float), ("v", "S3")]),
     }.items():
         content = saved(np.save, array)
-        yield Layout(name, "npy", content)
+        yield WholeFile(name, "npy", content)
         others = {"u.npy": saved(np.save, X)}
-        yield Layout(f"{name}, in an archive", "npz", content, as_member(others, "v.npy"))
-    yield Layout("archive", "npz", saved(np.savez, u=X, v=X[:, :2], id=names))
-    yield Layout("compressed archive", "npz", saved(np.savez_compressed, u=X, v=X[:, :2]))
+        yield WholeFile(f"{name}, in an archive", "npz", content, as_member(others, "v.npy"))
+    yield WholeFile("archive", "npz", saved(np.savez, u=X, v=X[:, :2], id=names))
+    yield WholeFile("compressed archive", "npz", saved(np.savez_compressed, u=X, v=X[:, :2]))
     for form in ("csr", "csc", "coo", "bsr", "dia"):
         content = saved(sparse.save_npz, sparse.coo_array(X).asformat(form), compressed=False)
-        yield Layout(form, "npz", content)
+        yield WholeFile(form, "npz", content)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {name: archive.read(name) for name in archive.namelist()}
         for part in members:
-            yield Layout(f"{form}, {part}", "npz", members[part], as_member(members, part))
+            yield WholeFile(f"{form}, {part}", "npz", members[part], as_member(members, part))
 
 
-def mat_layouts():
+def mat_files():
     cells = np.empty((1, 3), dtype=object)
     cells[0, :] = X, csr_array(X[:, :2]).tocsc(), SMALL.astype("i2")
     texts = np.array([[text] for text in IDS], dtype=object)
@@ -144,14 +144,14 @@ def mat_layouts():
         "complex": {"x": X + 1j},
     }.items():
         content = saved(savemat, variables)
-        yield Layout(name, "mat", content)
-        yield Layout(f"{name}, zipped", "mat", saved(savemat, variables, do_compression=True))
-        yield Layout(f"{name}, damaged inside", "mat", content[128:], mat_element)
-    yield Layout("version 4", "mat", saved(savemat, {"x": X, "y": X}, format="4"))
-    yield Layout("version 4, sparse", "mat", saved(savemat, {"x": csr_array(X)}, format="4"))
+        yield WholeFile(name, "mat", content)
+        yield WholeFile(f"{name}, zipped", "mat", saved(savemat, variables, do_compression=True))
+        yield WholeFile(f"{name}, damaged inside", "mat", content[128:], mat_element)
+    yield WholeFile("version 4", "mat", saved(savemat, {"x": X, "y": X}, format="4"))
+    yield WholeFile("version 4, sparse", "mat", saved(savemat, {"x": csr_array(X)}, format="4"))
 
 
-def market_layouts():
+def market_files():
     banner = b"%%MatrixMarket matrix "
     for name, content in {
         "coordinate": b"coordinate real general\n% a note\n3 2 3\n1 1 1.5\n3 2 -2\n2 1 1e300\n",
@@ -160,8 +160,8 @@ def market_layouts():
         "array": b"array real general\n2 2\n1\n2\n3\n4\n",
         "symmetric array": b"array real skew-symmetric\n3 3\n1\n2\n3\n",
     }.items():
-        yield Layout(name, "mtx", banner + content)
-        yield Layout(f"{name}, zipped", "mtx.gz", banner + content, gzip.compress)
+        yield WholeFile(name, "mtx", banner + content)
+        yield WholeFile(f"{name}, zipped", "mtx.gz", banner + content, gzip.compress)
 
 
 def from_disk(folder, extension, make):
@@ -170,7 +170,7 @@ def from_disk(folder, extension, make):
     return path.read_bytes()
 
 
-def parquet_layouts(folder):
+def parquet_files(folder):
     frame = pd.DataFrame({"id": IDS, "x": [1, 2, 3, 4], "y": [0.5, np.nan, 1, 2]})
     frame["z"] = pd.Categorical([7, 8, 7, 7])
     frame["b"] = [True, False, True, True]
@@ -182,10 +182,10 @@ def parquet_layouts(folder):
         ("index", frame.set_index("id"), {"compression": "zstd"}),
     ):
         content = from_disk(folder, "parquet", partial(data.to_parquet, **options))
-        yield Layout(name, "parquet", content)
+        yield WholeFile(name, "parquet", content)
 
 
-def hdf5_layouts(folder):
+def hdf5_files(folder):
     whole = annotated(sparse.csr_matrix(X))
     whole.obsm["p"] = pd.DataFrame({"u": [1.0, 2, 3, 4]}, index=list(IDS))
     long = annotated(np.vstack([X] * 60), [f"c{i}" for i in range(240)])
@@ -195,8 +195,8 @@ def hdf5_layouts(folder):
         "csr": whole.write_h5ad,
         "csc": partial(annotated(sparse.csc_matrix(X)).write_h5ad, compression="gzip"),
     }.items():
-        yield Layout(name, "h5ad", from_disk(folder, "h5ad", make))
-    yield Layout("modalities", "h5mu", from_disk(folder, "h5mu", write_h5mu))
+        yield WholeFile(name, "h5ad", from_disk(folder, "h5ad", make))
+    yield WholeFile("modalities", "h5mu", from_disk(folder, "h5mu", write_h5mu))
 
 
 def chunked(data, path):
@@ -210,8 +210,8 @@ def chunked(data, path):
         store["X"].attrs.update(attributes)
 
 
-def model_layouts():
-    yield Layout("model", "zip", MODEL.read_bytes())
+def model_files():
+    yield WholeFile("model", "zip", MODEL.read_bytes())
     names = zipfile.ZipFile(MODEL).namelist()
     yield from (as_model_member(name) for name in names if name != "sha256.txt")
 
@@ -225,19 +225,20 @@ WORDS = [b"nan", b"-1", b"1e400", b"99999999999", b"true", b'"', b"'", b"\n", b"
 WORDS += [b",", b"\t", b";", b"(", b"[", b"{", b"}", b"%", b"#", b" ", b"O", b"|S0", b"<f8", b"2L"]
 WORDS += [b"\xef\xbb\xbf", b"\xff\xfe", b"../../evil", b"PK\x03\x04", b"\x89HDF\r\n\x1a\n", b"PAR1"]
 
-_places = st.integers(0, 2**32)
+_positions = st.integers(0, 2**32)
 _lengths = st.integers(1, 64)
+_widths = st.sampled_from([1, 2, 4, 8])
 _DAMAGES = st.one_of(
-    st.tuples(st.just("cut"), _places),
-    st.tuples(st.just("flip"), _places, st.integers(0, 7)),
-    st.tuples(st.just("set"), _places, st.binary(min_size=1, max_size=4)),
-    st.tuples(st.just("number"), _places, st.sampled_from(NUMBERS), st.sampled_from([1, 2, 4, 8])),
-    st.tuples(st.just("set"), _places, st.sampled_from(WORDS)),
-    st.tuples(st.just("insert"), _places, st.sampled_from(WORDS)),
-    st.tuples(st.just("insert"), _places, st.binary(min_size=1, max_size=16)),
-    st.tuples(st.just("delete"), _places, _lengths),
-    st.tuples(st.just("repeat"), _places, _lengths),
-    st.tuples(st.just("swap"), _places, _places, _lengths),
+    st.tuples(st.just("cut"), _positions),
+    st.tuples(st.just("flip"), _positions, st.integers(0, 7)),
+    st.tuples(st.just("set"), _positions, st.binary(min_size=1, max_size=4)),
+    st.tuples(st.just("number"), _positions, st.sampled_from(NUMBERS), _widths),
+    st.tuples(st.just("set"), _positions, st.sampled_from(WORDS)),
+    st.tuples(st.just("insert"), _positions, st.sampled_from(WORDS)),
+    st.tuples(st.just("insert"), _positions, st.binary(min_size=1, max_size=16)),
+    st.tuples(st.just("delete"), _positions, _lengths),
+    st.tuples(st.just("repeat"), _positions, _lengths),
+    st.tuples(st.just("swap"), _positions, _positions, _lengths),
 )
 
 
@@ -254,27 +255,27 @@ class Case:
 
 
 @st.composite
-def cases(draw, layouts, extensions):
+def cases(draw, files, extensions):
     """Damaged files, rarely ones of noise, and whole ones under the name of another format."""
-    layout = draw(st.sampled_from(layouts))
-    extension = layout.extension
+    file = draw(st.sampled_from(files))
+    extension = file.extension
     kind = draw(st.integers(0, 19))
     if kind == 19:
         noise = draw(st.binary(min_size=1, max_size=200))
         kept = draw(st.sampled_from([0, 4, 8, 128]))  # so that some look right at first
-        return Case(extension, layout.content[:kept] + noise, f"noise after {kept} of {layout}")
+        return Case(extension, file.content[:kept] + noise, f"noise after {kept} of {file}")
     if kind == 18:
         extension = draw(st.sampled_from(extensions))
-        return Case(extension, layout.pack(layout.content), f"{layout}, renamed")
-    content = layout.content
+        return Case(extension, file.pack(file.content), f"{file}, renamed")
+    content = file.content
     done = draw(st.lists(_DAMAGES, min_size=1, max_size=3))
     for what, *where in done:
         content = _damaged(content, what, *where)
-    return Case(extension, layout.pack(content) or b"\0", f"{layout!r}, {done}")
+    return Case(extension, file.pack(content) or b"\0", f"{file!r}, {done}")
 
 
-def _damaged(content, what, place, *rest):
-    at = _spot(content, place)
+def _damaged(content, what, position, *rest):
+    at = _offset(content, position)
     match what:
         case "cut":
             return content[:at]
@@ -296,7 +297,7 @@ def _damaged(content, what, place, *rest):
         case "repeat":
             return content[:at] + content[at : at + rest[0]] * 2 + content[at + rest[0] :]
         case "swap":
-            first, second = sorted((at, _spot(content, rest[0])))
+            first, second = sorted((at, _offset(content, rest[0])))
             n = min(rest[1], second - first, len(content) - second)
             one, other = content[first : first + n], content[second : second + n]
             return (
@@ -304,7 +305,7 @@ def _damaged(content, what, place, *rest):
             )
 
 
-def _spot(content, place):
-    """A place where something is: much of some formats is zeros that nobody reads."""
+def _offset(content, position):
+    """An offset of a byte that is not zero: much of some formats is zeros that are never read."""
     filled = np.flatnonzero(np.frombuffer(content, np.uint8))
-    return int(filled[place % len(filled)]) if len(filled) else 0
+    return int(filled[position % len(filled)]) if len(filled) else 0

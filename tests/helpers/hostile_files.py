@@ -1,7 +1,7 @@
 """Files made to do harm: small ones that would fill the memory, ones that point elsewhere.
 
 Each function writes a file into the current folder. Those of `BOMBS` return its name, whether it is
-to be read with ids, and what is to be said of it; those of `TRAPS` its name.
+to be read with ids, and what the error must say; those of `TRAPS` its name.
 """
 
 import gzip
@@ -147,7 +147,7 @@ def lying_array():
 
 
 def array_unfolding_without_limit():
-    """Which is how zipfile reads what is compressed like this."""
+    """`zipfile` decompresses bzip2 without a limit."""
     start = _header((_MANY * _MILLION // 800, 100))
     name = _archive("x.npz", start, bytes(1000), zipfile.ZIP_BZIP2)
     return name, "tables", "compressed in an unusual way"
@@ -194,7 +194,7 @@ def _mat(kind, shape, content=b""):
 
 
 def many_cells():
-    """SciPy 1.17 needs 8 GB and a minute to find out that nothing is there."""
+    """SciPy 1.17 needs 8 GB and a minute to find that nothing is there."""
     return _mat(1, (2**15, 2**15)), "tables", _LIMIT
 
 
@@ -211,7 +211,7 @@ def deep_cells():
 
 
 def many_structures():
-    """Nothing is made of them, so any number will do."""
+    """Their number does not matter: only their kind and shape are looked at."""
     fields = _element(5, struct.pack("<i", 8)) + _element(1, b"a".ljust(8, b"\0"))
     return _mat(2, (2**15, 2**15), fields), "tables", "cannot be told from labels"
 
@@ -298,7 +298,7 @@ def nothing_in_huge_chunks():
 
 
 def many_chunks():
-    """None of which is there, and each of which is looked for."""
+    """None of them is stored, and each is looked for."""
     return _with_x(shape=(3000, 3000), chunks=(1, 1)), "tables", f"{_LIMIT}|did not finish|crashed"
 
 
@@ -331,7 +331,7 @@ def long_names():
 
 
 def unfolding_chunk():
-    """A chunk of 32 bytes, by its declaration, that unfolds into many millions."""
+    """A chunk of 32 bytes, by its declaration, that decompresses into many millions."""
 
     def change(store):
         dataset = store["X"]

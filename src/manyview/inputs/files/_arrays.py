@@ -43,10 +43,10 @@ _ZIP_ERRORS = (
     *_NPY_ERRORS,
     zipfile.BadZipFile,
     zlib.error,
-    NotImplementedError,  # a version of zip to come
+    NotImplementedError,  # a later version of zip
     RuntimeError,  # an encrypted archive
 )
-_HEADER = 2**16  # bytes; NumPy believes no longer ones either
+_HEADER = 2**16  # bytes; NumPy reads no longer ones either
 _NPY = ".npy"
 _SPARSE_PARTS = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords", "offsets")
 
@@ -122,9 +122,9 @@ def _arrays(
 
 
 def _declared(path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> int:
-    """Bytes of an array by its header, which is believed only where the archive agrees."""
+    """Bytes of an array by its header, which is compared with the sizes of the archive."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        # NumPy writes no others, and zipfile unfolds those without a limit.
+        # NumPy writes no others, and zipfile decompresses those without a limit.
         raise ValueError(f"{path}: {name!r} is compressed in an unusual way; expected deflate")
     with readable(path, "NPZ", *_ZIP_ERRORS):
         with archive.open(entry) as stream:
@@ -143,7 +143,7 @@ def _declared(path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.Zi
 
 
 def _header(stream: io.BytesIO) -> tuple[Any, np.dtype[Any]]:
-    """Shape and type of an array in .npy format; the stream is at its numbers then."""
+    """Shape and type of an array in .npy format; the stream is then at its numbers."""
     version = npy.read_magic(stream)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     with _old_headers():
@@ -155,7 +155,7 @@ def _header(stream: io.BytesIO) -> tuple[Any, np.dtype[Any]]:
 
 @contextmanager
 def _old_headers() -> Iterator[None]:
-    """Headers that Python 2 wrote are read, and are nothing that users could do something about."""
+    """No warnings about headers that Python 2 wrote: users could do nothing about them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -181,8 +181,8 @@ def _sparse(arrays: dict[str, Any]) -> Any:
         made = getattr(sparse, f"{form}_array")
         return made((data, arrays["indices"], arrays["indptr"]), shape=shape)
     if form == "coo":
-        places = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
-        return sparse.coo_array((data, tuple(places)), shape=shape)
+        indices = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
+        return sparse.coo_array((data, tuple(indices)), shape=shape)
     if form == "dia":
         return sparse.dia_array((data, arrays["offsets"]), shape=shape)
     raise ValueError(f"sparse matrices in format {form!r} are not known")

@@ -1,4 +1,4 @@
-"""What the readers share: what was asked for, and how trouble is told."""
+"""What the readers share: options, checks of memory, and errors that name the file."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,15 +14,15 @@ from manyview._typing import Matrix
 from manyview.inputs import check_sparse
 from manyview.runtime import available_memory
 
-#: Bytes that the name of a row or column takes, about.
+#: Bytes that the name of a row or column takes in memory, about.
 NAME_BYTES = 64
-_SMALL = 2**20  # bytes that nobody has to ask for
+_SMALL = 2**20  # bytes that are always available
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the user asked of all files."""
+    """What the user asked for, for all files."""
 
     id_column: str | None = None
     drop_non_numeric: bool = False
@@ -41,7 +41,7 @@ def check_readable(path: Path) -> None:
 
 @contextmanager
 def readable(path: Path, kind: str, *errors: type[Exception]) -> Iterator[None]:
-    """Turn what a library raises on a damaged file into one line that names the file."""
+    """Turn the errors of a library on a damaged file into one line that names the file."""
     try:
         yield
     except MemoryError as error:
@@ -52,9 +52,9 @@ def readable(path: Path, kind: str, *errors: type[Exception]) -> Iterator[None]:
 
 
 def check_fits(label: object, n_bytes: int, what: str) -> None:
-    """Refuse what would need more memory than there is, before it is taken.
+    """Refuse what needs more memory than is available, before it is taken.
 
-    A file of a few bytes may declare or unfold into any amount.
+    A file of a few bytes may declare any amount, or decompress into it.
     """
     left = available_memory() if n_bytes > _SMALL else None
     if left is not None and n_bytes > left:
@@ -75,7 +75,7 @@ def damaged(path: Path, kind: str, error: Exception) -> NoReturn:
 
 
 def stored_matrix(value: Any, label: str, *, transpose: bool = False) -> Matrix:
-    """A 2-D array that a file holds, of any numeric type, as float64, rows contiguous."""
+    """A 2-D array of a file, of any numeric type, as float64 with contiguous rows, or as csr."""
     dtype = value.dtype
     if dtype.kind not in "buif":
         raise ValueError(f"{label} holds values of type {dtype}; expected real numbers")
@@ -99,7 +99,7 @@ def _as_csr(value: Any, label: str, transpose: bool) -> csr_array:
 
 
 def plain_ids(ids: Sequence[str]) -> tuple[str, ...]:
-    """Ids as text, where a column of whole numbers may have been written as 1.0, 2.0, ..."""
+    """Ids without spaces around; a column of whole numbers may have been written 1.0, 2.0, ..."""
     ids = [sample.strip() for sample in ids]
     if any("." in sample for sample in ids) and all(_WHOLE.fullmatch(sample) for sample in ids):
         return tuple(sample.partition(".")[0] for sample in ids)

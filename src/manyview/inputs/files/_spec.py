@@ -1,4 +1,4 @@
-"""What an argument of the user means, which reader it is for, and what its tables are called."""
+"""What an argument of the user means, which function reads it, and what its views are called."""
 
 import os
 from collections import Counter
@@ -13,8 +13,8 @@ from manyview.inputs.files._limits import ReadOptions, check_readable
 
 Reader: TypeAlias = Callable[[Path, str | None, ReadOptions], list[Table]]
 
-# The function of one of our modules that reads what ends like this. They are imported when needed:
-# nobody should wait for pyarrow to read an NPY file.
+# Module and function for each extension. Modules are imported when needed: reading an NPY file
+# should not import pyarrow.
 _READERS = {
     ".csv": ("_csv", "read_text"),
     ".tsv": ("_csv", "read_text"),
@@ -47,7 +47,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class NamedTable:
-    """A table and what it may be called, short names first."""
+    """A table and the names it may get, short ones first."""
 
     table: Table
     names: tuple[str, ...]
@@ -88,7 +88,7 @@ def parse_spec(spec: str, *, folders: bool = False) -> Spec:
 
 
 def _interpretations(spec: str) -> list[Spec]:
-    """What the argument may mean; what is all path comes first, so that odd names work."""
+    """What the argument may mean, a path as a whole first: file names may contain = and :."""
     ways = [Spec(None, Path(spec), None), *_keyed(None, spec)]
     name, equals, rest = spec.partition("=")
     if equals and rest:
@@ -123,7 +123,7 @@ def extension_of(path: Path) -> str:
 
 
 def possible_names(spec: Spec, key: str, single: bool) -> tuple[str, ...]:
-    """What a table may be called. What the user chose has no alternative."""
+    """Names that a table may get, short ones first; if the user chose one, only that."""
     stem = _split_name(spec.path)[0]
     folder = spec.path.resolve().parent.name
     if spec.name is not None:
@@ -134,7 +134,7 @@ def possible_names(spec: Spec, key: str, single: bool) -> tuple[str, ...]:
 
 
 def with_distinct_names(named: Sequence[NamedTable]) -> list[Table]:
-    """Name every table as shortly as tells it apart from the others."""
+    """Give every table the shortest of its names that no other table has."""
     longest = max(len(item.names) for item in named)
     levels = [0] * len(named)
     for _ in range(longest):
