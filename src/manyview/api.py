@@ -173,12 +173,7 @@ def suggest_n_clusters(
     4
     """
     reader = SpectralAverage(
-        2,
-        n_neighbors=n_neighbors,
-        graph=graph,
-        neighbor_search=neighbor_search,
-        normalize=normalize,
-        views=views,
-        random_state=random_state,
-    )
+        2, n_neighbors=n_neighbors, graph=graph, neighbor_search=neighbor_search,
+        normalize=normalize, views=views, random_state=random_state,
+    )  # fmt: skip
     return reader.suggest_n_clusters(X, max_clusters)

@@ -11,13 +11,9 @@ from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 from manyview._typing import FloatArray, IntArray
 
 __all__ = [
-    "adjusted_rand",
-    "clustering_accuracy",
-    "clustering_scores",
-    "normalized_mutual_info",
-    "pairwise_f1",
-    "purity",
-]
+    "adjusted_rand", "clustering_accuracy", "clustering_scores", "normalized_mutual_info",
+    "pairwise_f1", "purity",
+]  # fmt: skip
 
 Mean = Literal["arithmetic", "geometric", "min", "max"]
 

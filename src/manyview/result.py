@@ -23,16 +23,8 @@ from manyview.runtime import write_file
 class ClusterResult:
     """A clustering of samples in several views.
 
-    Attributes
-    ----------
-    tables : AlignedTables
-        The clustered views, with ids of samples and names of features.
-    estimator : the fitted estimator
-    method : str
-    seconds : float
-        Time of the fit.
-    warnings : tuple of str
-        Texts of the warnings during the fit.
+    `tables` are the clustered views, with ids of samples and names of features. `estimator` is the
+    fitted estimator of `method`, `seconds` and `warnings` are the time and the warnings of the fit.
     """
 
     tables: AlignedTables

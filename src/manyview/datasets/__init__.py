@@ -24,23 +24,8 @@ from manyview.datasets._generated import (
 from manyview.datasets._record import MultiViewData
 
 __all__ = [
-    "SOURCES",
-    "MultiViewData",
-    "data_folder",
-    "fetch",
-    "fetch_3sources",
-    "fetch_100leaves",
-    "fetch_bbc",
-    "fetch_bbcsport",
-    "fetch_hw",
-    "fetch_hw2sources",
-    "fetch_ngs",
-    "fetch_webkb",
-    "load_breast_cancer_views",
-    "load_digits_views",
-    "make_blob_views",
-    "make_conflict_views",
-    "make_latent_views",
-    "make_moon_views",
-    "status",
-]
+    "SOURCES", "MultiViewData", "data_folder", "fetch", "fetch_3sources", "fetch_100leaves",
+    "fetch_bbc", "fetch_bbcsport", "fetch_hw", "fetch_hw2sources", "fetch_ngs", "fetch_webkb",
+    "load_breast_cancer_views", "load_digits_views", "make_blob_views", "make_conflict_views",
+    "make_latent_views", "make_moon_views", "status",
+]  # fmt: skip

@@ -44,42 +44,26 @@ class Source:
 SOURCES = {
     source.name: source
     for source in [
-        Source(
-            "BBC", "news articles from the BBC, each cut into four parts", 317_989,
-            "330742c260a0d167db08e0ef593bb80ad4876f36a1d3069c516223c596b8a40f",
-            685, 5, (4659, 4633, 4665, 4684),
-        ),
-        Source(
-            "NGs", "newsgroup documents in three representations", 100_156,
-            "9af539d5d9608bebe7d7ed97290571464f7dc51e7ab6a2c8d35d7eb13c3f7f0d",
-            500, 5, (2000, 2000, 2000),
-        ),
-        Source(
-            "WebKB", "university web pages: their text, anchors and titles", 24_743,
-            "dda84f719e55a0010635df20c009e899f5dd1893682060762efeecb91cfeb36a",
-            203, 4, (1703, 230, 230),
-        ),
-        Source(
-            "100leaves", "leaves of a hundred plant species: margin, shape, texture", 1_078_353,
-            "75dcd8873c074d4a61b05cb495c072712628fdc51f58db06512bc5bcf7831ef7",
-            1600, 100, (64, 64, 64),
-        ),
-        Source(
-            "3Sources", "news stories from three sources", 112_543,
-            "02954038b3f3cb0e443ce09cbde08e9cc378d254beae536287304de000e0bf02",
-        ),
-        Source(
-            "BBCSport", "sports news from the BBC", 155_310,
-            "73d5afadcc4d32f35ce85174af900a9ddb227e383ee163a192b4ee9f6c3d74fe",
-        ),
-        Source(
-            "HW", "handwritten digits in six descriptions", 3_582_556,
-            "84726719faa19555c4d998b3da6af706b19015ef952fbbb01d6e5260e079f242",
-        ),
-        Source(
-            "HW2sources", "handwritten digits from two sources", 607_573,
-            "06ec42c071b6ae965dbf0b3e88c0009a94ee3f2ee02c5372ec8c1848110b13ba",
-        ),
+        Source("BBC", "news articles from the BBC, each cut into four parts", 317_989,
+               "330742c260a0d167db08e0ef593bb80ad4876f36a1d3069c516223c596b8a40f",
+               685, 5, (4659, 4633, 4665, 4684)),
+        Source("NGs", "newsgroup documents in three representations", 100_156,
+               "9af539d5d9608bebe7d7ed97290571464f7dc51e7ab6a2c8d35d7eb13c3f7f0d",
+               500, 5, (2000, 2000, 2000)),
+        Source("WebKB", "university web pages: their text, anchors and titles", 24_743,
+               "dda84f719e55a0010635df20c009e899f5dd1893682060762efeecb91cfeb36a",
+               203, 4, (1703, 230, 230)),
+        Source("100leaves", "leaves of a hundred plant species: margin, shape, texture", 1_078_353,
+               "75dcd8873c074d4a61b05cb495c072712628fdc51f58db06512bc5bcf7831ef7",
+               1600, 100, (64, 64, 64)),
+        Source("3Sources", "news stories from three sources", 112_543,
+               "02954038b3f3cb0e443ce09cbde08e9cc378d254beae536287304de000e0bf02"),
+        Source("BBCSport", "sports news from the BBC", 155_310,
+               "73d5afadcc4d32f35ce85174af900a9ddb227e383ee163a192b4ee9f6c3d74fe"),
+        Source("HW", "handwritten digits in six descriptions", 3_582_556,
+               "84726719faa19555c4d998b3da6af706b19015ef952fbbb01d6e5260e079f242"),
+        Source("HW2sources", "handwritten digits from two sources", 607_573,
+               "06ec42c071b6ae965dbf0b3e88c0009a94ee3f2ee02c5372ec8c1848110b13ba"),
     ]
 }  # fmt: skip
 

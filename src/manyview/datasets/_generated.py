@@ -23,14 +23,9 @@ def make_blob_views(
 
     Parameters
     ----------
-    n_samples, n_clusters : int
-    widths : sequence of int
-        Number of features of each view.
-    spread : float
-        Standard deviation of the samples around their centre.
-    separation : float
-        Typical distance between two centres, for any number of features.
-    random_state : int, optional
+    widths : number of features of each view
+    spread : standard deviation of the samples around their centre
+    separation : typical distance between two centres, for any number of features
     """
     _check(n_samples, n_clusters, widths)
     rng = np.random.default_rng(random_state)
@@ -58,19 +53,12 @@ def make_latent_views(
 
     Parameters
     ----------
-    n_samples, n_clusters : int
-    widths : sequence of int
-        Number of features of each view.
-    latent : int
-        Number of latent coordinates of each view.
-    separation : float
-        Typical distance between two centres; clusters have a standard deviation of 1.
-    stray : float
-        Share of the samples that a view puts into a random cluster; `conflicts` of the result
-        has which of them changed cluster.
-    noise : float
-        Standard deviation of the noise added to each feature, which has one of about 1 without.
-    random_state : int, optional
+    widths : number of features of each view
+    latent : number of latent coordinates of each view
+    separation : typical distance between two centres; clusters have a standard deviation of 1
+    stray : share of the samples that a view puts into a random cluster
+        `conflicts` of the result has which of them changed cluster.
+    noise : standard deviation of the noise added to each feature, which has one of about 1 without
     """
     _check(n_samples, n_clusters, widths)
     check_integer("latent", latent, 1)
@@ -118,10 +106,8 @@ def make_conflict_views(
 
     Parameters
     ----------
-    view : int
-        The view that disagrees with the others.
-    share : float
-        Share of the samples it disagrees on; `conflicts` of the result has which.
+    view : index of the view that disagrees with the others
+    share : share of the samples it disagrees on; `conflicts` of the result has which
 
     The other parameters are those of `make_blob_views`.
     """

@@ -11,13 +11,8 @@ class MultiViewData:
 
     Attributes
     ----------
-    name : str
-    views : dict of str to array of shape (n_samples, n_features)
-        Input of `fit`.
-    target : array of shape (n_samples,)
-        Class of each sample, from 0.
-    target_names : tuple of str
-    description : str
+    views : arrays of shape (n_samples, n_features) by name, the input of `fit`
+    target : class of each sample, from 0
     conflicts : array of shape (n_samples, n_views), or None
         Where a view puts a sample into another class than its own; only in generated data.
     """

@@ -31,17 +31,7 @@ from manyview.plotting._figures import (
 from manyview.plotting._map import map_graphs, map_samples
 
 __all__ = [
-    "FeatureEffect",
-    "feature_effects",
-    "map_graphs",
-    "map_samples",
-    "plot_cluster_number",
-    "plot_cluster_sizes",
-    "plot_convergence",
-    "plot_disagreement",
-    "plot_feature_effects",
-    "plot_graph",
-    "plot_samples",
-    "plot_view_weights",
-    "plot_weight_history",
-]
+    "FeatureEffect", "feature_effects", "map_graphs", "map_samples", "plot_cluster_number",
+    "plot_cluster_sizes", "plot_convergence", "plot_disagreement", "plot_feature_effects",
+    "plot_graph", "plot_samples", "plot_view_weights", "plot_weight_history",
+]  # fmt: skip

@@ -39,13 +39,8 @@ def feature_effects(
 ) -> list[list[FeatureEffect]]:
     """The `top` features per cluster with the largest effects, the largest first.
 
-    Parameters
-    ----------
-    matrix : array or csr_array of shape (n_samples, n_features)
-        Features before normalisation.
-    features : their names
-    labels : array of shape (n_samples,)
-    present : which samples the view has; None for all
+    `matrix` has the features before normalisation, `features` their names; `present` is True for
+    the samples that the view has, None stands for all.
     """
     rows = np.arange(len(labels)) if present is None else np.flatnonzero(present)
     shape = (n_clusters, matrix.shape[0])

@@ -188,14 +188,9 @@ def plot_disagreement(model: Any, ax: Any = None, n_bins: int = 600) -> Any:
     with np.errstate(invalid="ignore"):
         image = ((in_bin @ filled) / (in_bin @ known.astype(float))).T
     drawn = ax.imshow(
-        np.ma.masked_invalid(image),
-        cmap=mpl.colormaps["magma"].with_extremes(bad="0.6"),
-        extent=(0, n, n_views - 0.5, -0.5),
-        vmin=0,
-        vmax=1,
-        aspect="auto",
-        interpolation="nearest",
-    )
+        np.ma.masked_invalid(image), cmap=mpl.colormaps["magma"].with_extremes(bad="0.6"),
+        extent=(0, n, n_views - 0.5, -0.5), vmin=0, vmax=1, aspect="auto", interpolation="nearest",
+    )  # fmt: skip
     sizes = np.bincount(labels)
     ends = np.cumsum(sizes)
     ax.set(yticks=np.arange(n_views), yticklabels=map(_plain, model.view_names_), xlabel="cluster")

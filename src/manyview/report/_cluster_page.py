@@ -33,13 +33,8 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
 
     It shows the clusters on an interactive map of the samples, the views and settings, the samples
     with the highest disagreement, the features that distinguish each cluster, the graphs, and the
-    rounds of the fit. What a method does not have is left out.
-
-    Parameters
-    ----------
-    contents : ReportContents
-    random_state : int, default=0
-        Seed of the map, and of the choice of samples on it where there are too many.
+    rounds of the fit. What a method does not have is left out. `random_state` is the seed of the
+    map, and of the choice of samples on it where there are too many.
     """
     _check(contents)
     shown = choose_shown(contents.labels, MAX_SHOWN, np.random.default_rng(random_state))
@@ -56,24 +51,18 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
     templates = environment()
     templates.filters |= {"count": "{:,}".format, "number": number, "effect_row": effect_row}
     return templates.get_template("report/clusters.html.j2").render(
-        contents=contents,
-        version=__version__,
-        n_samples=len(contents.labels),
-        n_shown=len(shown),
-        clusters=clusters,
-        disagreement_views=names,
-        full_bar=FULL_BAR,
+        contents=contents, version=__version__,
+        n_samples=len(contents.labels), n_shown=len(shown),
+        clusters=clusters, disagreement_views=names, full_bar=FULL_BAR,
         graphs=_graph_figures(contents),
         learning=_learning_figures(contents),
         heat=_disagreement_figure(contents),
         samples=most_disagreeing(contents, {int(i): point for point, i in enumerate(shown)}),
         has_effects=any(view.effects for view in contents.views),
         open_effects=len(clusters) <= _MAX_OPEN,
-        data=as_json(data),
-        script=script,
-        policy=content_policy(script),
+        data=as_json(data), script=script, policy=content_policy(script),
         styles=package_file("report/base.css") + package_file("report/clusters.css"),
-    )
+    )  # fmt: skip
 
 
 def _check(contents: ReportContents) -> None:

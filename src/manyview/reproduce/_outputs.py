@@ -15,15 +15,7 @@ from manyview.plotting import plot_convergence
 from manyview.report import environment, figure_svg, package_file
 from manyview.reproduce._plan import PAPER_DATA
 from manyview.reproduce._run import ExperimentResult
-from manyview.reproduce._tables import (
-    Results,
-    Table,
-    data_table,
-    experiment_table,
-    score_tables,
-    time_table,
-    view_table,
-)
+from manyview.reproduce._tables import Results, Table, experiment_table, tables_of
 from manyview.reproduce._text import differences, remarks
 from manyview.runtime import write_files
 
@@ -44,8 +36,7 @@ def write_outputs(
 ) -> Path:
     """Write all files into `folder`, or none; returns the path of the page."""
     results = Results(experiments)
-    tables = [data_table(datasets), *score_tables(results), view_table(results)]
-    tables = [table for table in (*tables, time_table(results)) if table.rows]
+    tables = tables_of(datasets, results)
     texts = {
         "Differences from the paper": differences(results),
         "Remarks": remarks(results),
@@ -120,15 +111,8 @@ def render_page(
         for data, models in curves.items()
         for against in ("round", "seconds")
     ]
-    return (
-        environment()
-        .get_template("reproduce/page.html.j2")
-        .render(
-            tables=tables,
-            figures=figures,
-            texts=texts,
-            command=command,
-            version=__version__,
-            base_css=package_file("report/base.css"),
-        )
-    )
+    css = package_file("report/base.css")
+    return environment().get_template("reproduce/page.html.j2").render(
+        tables=tables, figures=figures, texts=texts, command=command, version=__version__,
+        base_css=css,
+    )  # fmt: skip

@@ -13,6 +13,14 @@ from manyview.result import csv_text
 _NONE = "--"
 _TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$"}
 
+# Name, caption, score, and the figures of the paper.
+_SCORE_TABLES = (
+    ("table2", "Table 2. ACC, percent", "ACC", PAPER_ACC),
+    ("table3_arithmetic", "Table 3a. NMI with the arithmetic mean, percent", "NMI", PAPER_NMI),
+    ("table3_geometric", "Table 3b. NMI with the geometric mean, percent", "NMI (geometric)",
+     PAPER_NMI),
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Table:
@@ -29,8 +37,7 @@ class Table:
         lines = [" | ".join(row) for row in (self.columns, *self.rows)]
         lines.insert(1, " | ".join(["---", *["--:"] * (len(self.columns) - 1)]))
         table = "\n".join(f"| {line} |" for line in lines)
-        note = f"{self.note}\n" if self.note else ""
-        return f"**{self.caption}**\n\n{table}\n{note and chr(10)}{note}"
+        return f"**{self.caption}**\n\n{table}\n" + (f"\n{self.note}\n" if self.note else "")
 
     def csv(self) -> str:
         return csv_text([self.columns, *self.rows])
@@ -99,7 +106,18 @@ class Results:
         return Table(name, caption, ["method", *columns], rows, note)
 
 
-def data_table(datasets: dict[str, MultiViewData]) -> Table:
+def tables_of(datasets: dict[str, MultiViewData], results: Results) -> list[Table]:
+    """The tables of the page, without those that have no rows."""
+    tables = [_data_table(datasets), *score_tables(results)]
+    tables += [_view_table(results), _time_table(results)]
+    return [table for table in tables if table.rows]
+
+
+def score_tables(results: Results) -> list[Table]:
+    return [_score_table(results, *table) for table in _SCORE_TABLES]
+
+
+def _data_table(datasets: dict[str, MultiViewData]) -> Table:
     most = max(len(data.views) for data in datasets.values())
     rows = []
     for name, data in datasets.items():
@@ -108,20 +126,6 @@ def data_table(datasets: dict[str, MultiViewData]) -> Table:
         rows.append([name, *counts, *widths, *[_NONE] * (most - len(widths))])
     columns = ["data set", "N", "V", "C", *(f"d{v + 1}" for v in range(most))]
     return Table("table1", "Table 1. Data sets", columns, rows)
-
-
-def score_tables(results: Results) -> list[Table]:
-    return [
-        _score_table(results, "table2", "Table 2. ACC, percent", "ACC", PAPER_ACC),
-        _score_table(
-            results, "table3_arithmetic", "Table 3a. NMI with the arithmetic mean, percent",
-            "NMI", PAPER_NMI,
-        ),
-        _score_table(
-            results, "table3_geometric", "Table 3b. NMI with the geometric mean, percent",
-            "NMI (geometric)", PAPER_NMI,
-        ),
-    ]  # fmt: skip
 
 
 def _score_table(
@@ -154,7 +158,7 @@ def summary_table(results: Results) -> Table:
     return results.table("summary", caption, [""], texts)
 
 
-def view_table(results: Results) -> Table:
+def _view_table(results: Results) -> Table:
     """One row per view; empty where no single views were run."""
     rows = [
         [data, r.experiment.row, score_text(r, "ACC"), score_text(r, "NMI"),
@@ -167,7 +171,7 @@ def view_table(results: Results) -> Table:
     return Table("table4_views", caption, columns, rows, text_columns=2)
 
 
-def time_table(results: Results) -> Table:
+def _time_table(results: Results) -> Table:
     def texts(data: str, row: str) -> list[str]:
         stored, shuffled = (results.finished(data, row, order) for order in ORDERS)
         times = [f"{result.seconds:.2f}" if result else _NONE for result in (stored, shuffled)]
