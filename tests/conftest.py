@@ -16,7 +16,6 @@ import pytest
 from tests.helpers.goldens import PaperData
 from tests.helpers.interruption import mounted_disk
 
-
 #: What `make test-quick` leaves out: other processes, browsers, fuzzing, whole fits of large data.
 FULL = (
     "cli/",
