@@ -18,7 +18,7 @@ from manyview.spectral._laplacian import degrees_of, laplacian_rows, null_vector
 
 pytest.importorskip("distributed", reason="needs the extra 'dask'")
 
-from manyview.distributed._laplacian import _common_roots, _laplacian, _own_roots, _step
+from manyview.distributed._laplacian import _laplacian, _merged_roots, _roots, _step
 from manyview.distributed._stack import _block, _call, _outgoing, _pattern, _route, _union
 
 N, V = 61, 3
@@ -175,12 +175,10 @@ def test_a_stack_does_not_write_on_its_own_graphs(cut, values, rng):
 def test_components_of_consistent_parts(cut, parts):
     parts = np.where(parts < np.quantile(parts, 0.9), 0.0, parts)
     union = [_union(block, part) for block, part in zip(cut.blocks, cut.edges(parts), strict=True)]
-    roots = [
-        _own_roots(rows, N, int(first)) for rows, first in zip(union, cut.bounds, strict=False)
-    ]
+    roots = [_roots(rows, N, int(first)) for rows, first in zip(union, cut.bounds, strict=False)]
     joined = roots[0]
     for other in roots[1:]:
-        joined = _common_roots(joined, other)
+        joined = _merged_roots(joined, other)
     assert len(np.unique(joined)) == cut.whole.n_components(parts)
 
 
@@ -255,9 +253,9 @@ def test_components_of_blocks(n, n_edges, n_blocks, seed):
     i, j = rng.integers(0, n, (2, n_edges))
     graph = csr_array((np.ones(n_edges), (i, j)), shape=(n, n))
     bounds = np.sort(np.concatenate([[0, n], rng.integers(0, n + 1, n_blocks - 1)]))
-    found = [_own_roots(graph[a:b], n, int(a)) for a, b in pairwise(bounds)]
+    found = [_roots(graph[a:b], n, int(a)) for a, b in pairwise(bounds)]
     while len(found) > 1:
-        found = [_common_roots(*found[b : b + 2]) for b in range(0, len(found), 2)]
+        found = [_merged_roots(*found[b : b + 2]) for b in range(0, len(found), 2)]
     pieces = np.unique(found[0], return_inverse=True)[1]
     count, expected = connected_components(graph, directed=False)
     assert pieces.max() + 1 == count
@@ -267,7 +265,7 @@ def test_components_of_blocks(n, n_edges, n_blocks, seed):
 
 def test_joining_does_not_write_on_what_was_given(rng):
     one, other = np.array([0, 0, 2, 3]), np.array([0, 1, 1, 3])
-    joined = _common_roots(one, other)
+    joined = _merged_roots(one, other)
     np.testing.assert_array_equal(joined, [0, 0, 0, 3])
     np.testing.assert_array_equal(one, [0, 0, 2, 3])
     np.testing.assert_array_equal(other, [0, 1, 1, 3])
