@@ -52,6 +52,12 @@ def test_two_arrays_of_the_same_name(folder):
         read("x.npz")
 
 
+def test_an_archive_of_nothing(folder):
+    np.savez("x.npz")
+    with pytest.raises(ValueError, match=r"x.npz has no arrays; expected at least one"):
+        read("x.npz")
+
+
 def test_an_array_without_a_name(folder):
     with zipfile.ZipFile("x.npz", "w") as archive, archive.open(zipfile.ZipInfo(""), "w") as one:
         one.write(b"nothing")

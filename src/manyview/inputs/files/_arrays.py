@@ -3,7 +3,6 @@
 import io
 import math
 import struct
-import tokenize
 import warnings
 import zipfile
 import zlib
@@ -26,29 +25,10 @@ from manyview.inputs.files._limits import (
     stored_matrix,
 )
 from manyview.inputs.files._variables import Variable, check_keys, checked_ids, tables_of
+from manyview.runtime import ARCHIVE_ERRORS
 
-_NPY_ERRORS = (
-    ValueError,
-    TypeError,
-    KeyError,
-    EOFError,
-    OSError,
-    OverflowError,
-    SyntaxError,  # the header of an array is parsed as Python
-    RecursionError,
-    tokenize.TokenError,
-    struct.error,
-)
-_ZIP_ERRORS = (
-    *_NPY_ERRORS,
-    zipfile.BadZipFile,
-    zlib.error,
-    NotImplementedError,  # a later version of zip
-    RuntimeError,  # an encrypted archive
-)
+_ERRORS = (*ARCHIVE_ERRORS, OSError, OverflowError, struct.error, zlib.error)
 _HEADER = 2**16  # bytes; NumPy reads no longer ones either
-_NPY = ".npy"
-_SPARSE_PARTS = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords", "offsets")
 
 
 def read_npy(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
@@ -56,7 +36,7 @@ def read_npy(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
         is_archive = stream.read(4) == b"PK\x03\x04"
     if is_archive:
         raise ValueError(f"{path} is an archive of arrays; expected one, or the extension .npz")
-    with readable(path, "NPY", *_NPY_ERRORS), _old_headers():
+    with readable(path, "NPY", *_ERRORS), _old_headers():
         # A map compares the header with the file's length before it takes memory.
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     matrix = stored_matrix(mapped, str(path), transpose=options.transpose)
@@ -67,7 +47,7 @@ def read_npy(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
 
 
 def read_npz(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    with path.open("rb") as stream, readable(path, "NPZ", *_ZIP_ERRORS):
+    with path.open("rb") as stream, readable(path, "NPZ", *_ERRORS):
         if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
             archive = None
         else:
@@ -77,11 +57,17 @@ def read_npz(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
     with archive:
         members = _members(path, archive)
         if {"format", "shape", "data"} <= members.keys() and key is None:
-            return [_sparse_table(path, archive, members, options)]
+            _check_sizes(path, archive, members, list(members))
+            with readable(path, "NPZ", *_ERRORS), _old_headers():
+                found = sparse.load_npz(path)
+            matrix = stored_matrix(found, str(path), transpose=options.transpose)
+            return [Table("", matrix, None, None)]
         asked = [name for name in (key, options.id_column) if name is not None]
         check_keys(path, asked, list(members))
         wanted = list(members) if key is None else [name for name in members if name in asked]
-        arrays = _arrays(path, archive, members, wanted)
+        _check_sizes(path, archive, members, wanted)
+        with readable(path, "NPZ", *_ERRORS), _old_headers():
+            arrays = {name: _array(archive, members[name]) for name in wanted}
     ids = None
     if options.id_column is not None:
         array = arrays.pop(options.id_column)
@@ -93,32 +79,21 @@ def read_npz(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
 
 def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
-    names = [entry.filename.removesuffix(_NPY) for entry in entries]
+    names = [entry.filename.removesuffix(".npy") for entry in entries]
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         raise ValueError(f"{path} has two arrays named {twice[0]!r}; expected distinct names")
     return dict(zip(names, entries, strict=True))
 
 
-def _arrays(
+def _check_sizes(
     path: Path,
     archive: zipfile.ZipFile,
     members: dict[str, zipfile.ZipInfo],
     wanted: Sequence[str],
-) -> dict[str, Any]:
-    """Arrays by name, if all of them fit into memory."""
-    sizes = {name: _declared(path, archive, name, members[name]) for name in wanted}
-    total = sum(sizes.values())
-    check_fits(path, total, f"{len(sizes)} arrays" if len(sizes) > 1 else f"array {wanted[0]!r}")
-    arrays = {}
-    for name in wanted:
-        with (
-            readable(path, "NPZ", *_ZIP_ERRORS),
-            archive.open(members[name]) as stream,
-            _old_headers(),
-        ):
-            arrays[name] = npy.read_array(stream, allow_pickle=False)
-    return arrays
+) -> None:
+    total = sum(_declared(path, archive, name, members[name]) for name in wanted)
+    check_fits(path, total, f"{len(wanted)} array(s)")
 
 
 def _declared(path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> int:
@@ -126,7 +101,7 @@ def _declared(path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.Zi
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # NumPy writes no others, and zipfile decompresses those without a limit.
         raise ValueError(f"{path}: {name!r} is compressed in an unusual way; expected deflate")
-    with readable(path, "NPZ", *_ZIP_ERRORS):
+    with readable(path, "NPZ", *_ERRORS):
         with archive.open(entry) as stream:
             head = io.BytesIO(stream.read(_HEADER))
         shape, dtype = _header(head)
@@ -153,36 +128,14 @@ def _header(stream: io.BytesIO) -> tuple[Any, np.dtype[Any]]:
     return shape, dtype
 
 
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
+    with archive.open(entry) as stream:
+        return npy.read_array(stream, allow_pickle=False)
+
+
 @contextmanager
 def _old_headers() -> Iterator[None]:
     """No warnings about headers that Python 2 wrote: users could do nothing about them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def _sparse_table(
-    path: Path, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], options: ReadOptions
-) -> Table:
-    """What scipy.sparse.save_npz wrote."""
-    parts = [name for name in _SPARSE_PARTS if name in members]
-    arrays = _arrays(path, archive, members, parts)
-    with readable(path, "NPZ", *_ZIP_ERRORS):
-        matrix = _sparse(arrays)
-    return Table("", stored_matrix(matrix, str(path), transpose=options.transpose), None, None)
-
-
-def _sparse(arrays: dict[str, Any]) -> Any:
-    form = arrays["format"].item()
-    form = form.decode("ascii") if isinstance(form, bytes) else str(form)
-    shape = tuple(int(n) for n in arrays["shape"])
-    data = arrays["data"]
-    if form in ("csr", "csc", "bsr"):
-        made = getattr(sparse, f"{form}_array")
-        return made((data, arrays["indices"], arrays["indptr"]), shape=shape)
-    if form == "coo":
-        indices = arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"])
-        return sparse.coo_array((data, tuple(indices)), shape=shape)
-    if form == "dia":
-        return sparse.dia_array((data, arrays["offsets"]), shape=shape)
-    raise ValueError(f"sparse matrices in format {form!r} are not known")
