@@ -59,10 +59,6 @@ def cluster(
     **options
         Other parameters of the method, such as ``n_neighbors=20``.
 
-    Returns
-    -------
-    ClusterResult
-
     Examples
     --------
     >>> import manyview
@@ -84,10 +80,8 @@ def cluster(
     estimator = BY_SHORT_NAME[method].make(n_clusters, random_state=random_state, **options)
     for name, value in (("checkpoint", checkpoint), ("client", client)):
         if value is not None and method not in DISTRIBUTED:
-            raise ValueError(
-                f"{name} with method={method!r}; expected one of "
-                + ", ".join(map(repr, DISTRIBUTED))
-            )
+            able = ", ".join(map(repr, DISTRIBUTED))
+            raise ValueError(f"{name} with method={method!r}; expected one of {able}")
     kept = {} if checkpoint is None else {"checkpoint": checkpoint}
     if client is None:
         tables = aligned_tables(data, views, present)
@@ -150,6 +144,9 @@ def suggest_n_clusters(
 ) -> ClusterNumber:
     """Suggest a number of clusters, at least 2, for views of the same samples.
 
+    The result also has the eigenvalues it was read from: print it, call `table`, or plot it with
+    `manyview.plotting.plot_cluster_number`.
+
     Parameters
     ----------
     X : list, tuple or dict of 2-D tables, or one 2-D table
@@ -158,12 +155,6 @@ def suggest_n_clusters(
         The largest number looked at.
     n_neighbors, graph, neighbor_search, normalize, views, random_state
         As in `CIGMVC`.
-
-    Returns
-    -------
-    ClusterNumber
-        The number, with the eigenvalues it was read from: print it, call `table`, or plot it
-        with `manyview.plotting.plot_cluster_number`.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
@@ -115,7 +115,11 @@ def _numbered(labels: Any, name: str) -> IntArray:
     if values.ndim != 1 and not (values.ndim == 2 and values.shape[1] == 1):
         raise ValueError(f"{name} has shape {values.shape}; expected one label per sample")
     values = values.ravel()
-    missing = np.flatnonzero(_is_missing(values))
+    if values.dtype != object:
+        absent: Any = values != values
+    else:  # NA of pandas can't be compared
+        absent = [v is None or type(v).__name__ == "NAType" or np.any(v != v) for v in values]
+    missing = np.flatnonzero(absent)
     if len(missing):
         raise ValueError(
             f"{name} has no label for {len(missing)} sample(s), the first is sample {missing[0]}; "
@@ -128,10 +132,3 @@ def _numbered(labels: Any, name: str) -> IntArray:
         return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
     except TypeError as error:
         raise ValueError(f"{name} has an {error}; expected numbers or text") from error
-
-
-def _is_missing(values: NDArray[Any]) -> Any:
-    """Where labels are None, NaN, or NA of pandas, which can't be compared."""
-    if values.dtype != object:
-        return values != values
-    return [v is None or type(v).__name__ == "NAType" or np.any(v != v) for v in values]

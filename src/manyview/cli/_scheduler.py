@@ -8,11 +8,15 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
-from manyview.cli._terminal import warn
+from manyview.cli._terminal import log_level, warn
 from manyview.methods import DISTRIBUTED
 
 # Seconds to wait for an answer, and then for a worker.
 _TIMEOUT = 4
+_NOT_ON_DASK = {
+    "checkpoint": "Dask recomputes the results of lost workers",
+    "save_model": "a model holds the samples, which stay on the Dask workers",
+}
 
 
 def check_scheduler_options(options: argparse.Namespace) -> None:
@@ -21,16 +25,10 @@ def check_scheduler_options(options: argparse.Namespace) -> None:
         raise ValueError(
             f"--method {options.method} with --scheduler; expected one of {', '.join(DISTRIBUTED)}"
         )
-    if options.checkpoint is not None:
-        raise ValueError(
-            "--checkpoint with --scheduler; expected one of them: Dask recomputes the results of "
-            "lost workers"
-        )
-    if options.save_model:
-        raise ValueError(
-            "--save-model with --scheduler; expected one of them: a model holds the samples, which "
-            "stay on the Dask workers"
-        )
+    for flag, why in _NOT_ON_DASK.items():
+        if getattr(options, flag):
+            name = flag.replace("_", "-")
+            raise ValueError(f"--{name} with --scheduler; expected one of them: {why}")
 
 
 @contextmanager
@@ -44,7 +42,8 @@ def connected(address: str) -> Iterator[Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         client = Client(address, timeout=_TIMEOUT)
-    with _dask_log_off(), client:
+    # The command reports errors itself, in one line.
+    with log_level(logging.CRITICAL + 1, "distributed", "distributed.client"), client:
         client.loop.asyncio_loop.set_exception_handler(_report_others)
         for text in caught:
             if issubclass(text.category, UserWarning):  # such as about other versions of Dask
@@ -62,20 +61,6 @@ def connected(address: str) -> Iterator[Any]:
             raise ConnectionError(
                 f"the scheduler at {address} was lost; expected it to stay until the end"
             ) from error
-
-
-@contextmanager
-def _dask_log_off() -> Iterator[None]:
-    """Silence Dask's log: the command reports errors itself, in one line."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 def _report_others(loop: Any, context: dict[str, Any]) -> None:

@@ -66,16 +66,28 @@ def activity() -> Iterator[Callable[[str], None]]:
 
     text = TextColumn("{task.description}", markup=False)
     logger = logging.getLogger("manyview")
-    level = logger.level
-    with _display(SpinnerColumn(), TimeElapsedColumn(), text) as update:
-        handler = _LogHandler(update)
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
+    with (
+        _display(SpinnerColumn(), TimeElapsedColumn(), text) as update,
+        log_level(logging.INFO, logger.name),
+    ):
+        logger.addHandler(handler := _LogHandler(update))
         try:
             yield update
         finally:
-            logger.setLevel(level)
             logger.removeHandler(handler)
+
+
+@contextmanager
+def log_level(level: int, *names: str) -> Iterator[None]:
+    """Set the level of these loggers during the block."""
+    before = {logging.getLogger(name): logging.getLogger(name).level for name in names}
+    for logger in before:
+        logger.setLevel(level)
+    try:
+        yield
+    finally:
+        for logger, old in before.items():
+            logger.setLevel(old)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Any, left: int, note: str = "") -> None:

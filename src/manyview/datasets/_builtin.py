@@ -1,5 +1,7 @@
 """Views made from data sets that scikit-learn ships."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 
@@ -20,13 +22,8 @@ def load_digits_views() -> MultiViewData:
         "fourier": np.abs(np.fft.rfft2(images)).reshape(len(images), -1),
         "gradients": _gradient_histograms(images),
     }
-    return MultiViewData(
-        name="digits",
-        views=views,
-        target=digits.target.astype(np.intp),
-        target_names=tuple(str(name) for name in digits.target_names),
-        description="8 x 8 images of handwritten digits: pixels, Fourier magnitudes, edges",
-    )
+    text = "8 x 8 images of handwritten digits: pixels, Fourier magnitudes, edges"
+    return _record("digits", digits, views, text)
 
 
 def load_breast_cancer_views() -> MultiViewData:
@@ -38,13 +35,14 @@ def load_breast_cancer_views() -> MultiViewData:
     """
     cancer = load_breast_cancer()
     data = (cancer.data - cancer.data.mean(axis=0)) / cancer.data.std(axis=0)
-    return MultiViewData(
-        name="breast_cancer",
-        views={"mean": data[:, :10], "error": data[:, 10:20], "worst": data[:, 20:]},
-        target=cancer.target.astype(np.intp),
-        target_names=tuple(str(name) for name in cancer.target_names),
-        description="ten measures of cell nuclei: their mean, standard error and worst",
-    )
+    views = {"mean": data[:, :10], "error": data[:, 10:20], "worst": data[:, 20:]}
+    text = "ten measures of cell nuclei: their mean, standard error and worst"
+    return _record("breast_cancer", cancer, views, text)
+
+
+def _record(name: str, data: Any, views: dict[str, Any], description: str) -> MultiViewData:
+    classes = tuple(map(str, data.target_names))
+    return MultiViewData(name, views, data.target.astype(np.intp), classes, description)
 
 
 def _gradient_histograms(images: FloatArray, n_directions: int = 8) -> FloatArray:

@@ -31,7 +31,7 @@ def make_blob_views(
     rng = np.random.default_rng(random_state)
     target = rng.permutation(np.arange(n_samples) % n_clusters)
     views = _gaussian_views(rng, [target] * len(widths), n_clusters, widths, spread, separation)
-    return _record("blobs", views, target, n_clusters)
+    return _record("blobs", views, target)
 
 
 def make_latent_views(
@@ -77,7 +77,7 @@ def make_latent_views(
         hidden = centres[seen] + rng.standard_normal((n_samples, latent))
         to_features = rng.standard_normal((latent, width)) / np.sqrt(latent)
         views.append(hidden @ to_features + noise * rng.standard_normal((n_samples, width)))
-    return _record("latent", views, target, n_clusters, conflicts)
+    return _record("latent", views, target, conflicts)
 
 
 def _sphere_points(rng: np.random.Generator, count: int, width: int) -> FloatArray:
@@ -125,7 +125,7 @@ def make_conflict_views(
     seen = (target + rng.integers(1, n_clusters, n_samples)) % n_clusters
     followed = [np.where(column, seen, target) for column in conflicts.T]
     views = _gaussian_views(rng, followed, n_clusters, widths, spread, separation)
-    return _record("conflict", views, target, n_clusters, conflicts)
+    return _record("conflict", views, target, conflicts)
 
 
 def make_moon_views(
@@ -147,7 +147,7 @@ def make_moon_views(
         axes = np.linalg.qr(rng.standard_normal((max(width, 2), 2)))[0][:width]
         scatter = noise * rng.standard_normal((n_samples, width))
         views.append((plane @ axes.T + scatter)[order])
-    return _record("moons", views, moon[order].astype(np.intp), 2)
+    return _record("moons", views, moon[order].astype(np.intp))
 
 
 def _gaussian_views(
@@ -177,17 +177,8 @@ def _check(n_samples: int, n_clusters: int, widths: Sequence[int]) -> None:
 
 
 def _record(
-    name: str,
-    views: list[FloatArray],
-    target: IntArray,
-    n_clusters: int,
-    conflicts: BoolArray | None = None,
+    name: str, views: list[FloatArray], target: IntArray, conflicts: BoolArray | None = None
 ) -> MultiViewData:
-    return MultiViewData(
-        name=name,
-        views={f"view{v}": view for v, view in enumerate(views)},
-        target=target,
-        target_names=tuple(f"cluster {c}" for c in range(n_clusters)),
-        description=f"generated: {name}",
-        conflicts=conflicts,
-    )
+    named = {f"view{v}": view for v, view in enumerate(views)}
+    clusters = tuple(f"cluster {c}" for c in range(target.max() + 1))
+    return MultiViewData(name, named, target, clusters, f"generated: {name}", conflicts)

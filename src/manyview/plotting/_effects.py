@@ -45,9 +45,11 @@ def feature_effects(
     rows = np.arange(len(labels)) if present is None else np.flatnonzero(present)
     shape = (n_clusters, matrix.shape[0])
     members = csr_array((np.ones(len(rows)), (labels[rows], rows)), shape=shape)
-    blocks = [
-        _compare(_columns(matrix, start), members) for start in range(0, matrix.shape[1], _COLUMNS)
-    ]
+    blocks = []
+    for start in range(0, matrix.shape[1], _COLUMNS):
+        block: Any = matrix[:, start : start + _COLUMNS]
+        dense = block.toarray() if isinstance(block, csr_array) else np.asarray(block)
+        blocks.append(_compare(dense, members))
     effects, inside, outside = (np.hstack(parts) for parts in zip(*blocks, strict=True))
 
     def strongest(c: int) -> list[FeatureEffect]:
@@ -57,11 +59,6 @@ def feature_effects(
         return [FeatureEffect(str(features[f]), *map(float, v)) for f, v in found if v[0] != 0]
 
     return [strongest(c) for c in range(n_clusters)]
-
-
-def _columns(matrix: Matrix, start: int) -> FloatArray:
-    block: Any = matrix[:, start : start + _COLUMNS]
-    return np.asarray(block.toarray() if isinstance(block, csr_array) else block)
 
 
 def _compare(block: FloatArray, members: csr_array) -> tuple[FloatArray, FloatArray, FloatArray]:

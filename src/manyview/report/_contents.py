@@ -23,11 +23,8 @@ _STOP_REASONS = {
 
 @dataclass(frozen=True)
 class ViewContents:
-    """One view.
-
-    `n_samples` are present, `weight` is the share of the view weights, `disagreement` the share of
-    the graph that is inconsistent with the other views; `effects` has one sequence per cluster.
-    """
+    """One view: `n_samples` are present, `weight` is its share of the view weights, `disagreement`
+    the inconsistent share of its graph, and `effects` has one sequence per cluster."""
 
     name: str
     n_samples: int
@@ -40,12 +37,9 @@ class ViewContents:
 
 @dataclass(frozen=True)
 class ReportContents:
-    """A clustering: one id, label and confidence per sample.
-
-    `settings` are shown as they are, `command` repeats the run. `disagreement`, of shape
-    (n_samples, n_views), and `unified_graph` are None for methods without them. `history` has the
-    `Round` records from round 0 on, and may be empty.
-    """
+    """A clustering. `settings` are shown as they are, `command` repeats the run. `disagreement`, of
+    shape (n_samples, n_views), and `unified_graph` are None for methods without them. `history` has
+    the `Round` records from round 0 on, and may be empty."""
 
     title: str
     settings: Mapping[str, str]

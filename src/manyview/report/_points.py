@@ -30,15 +30,14 @@ def point_data(contents: ReportContents, shown: IntArray, coordinates: FloatArra
     positions = coordinates - coordinates.min(axis=0)
     positions = positions / max(float(positions.max()), 1e-300)
     disagreement = contents.disagreement
+    columns = () if disagreement is None else disagreement[shown].T
     return {
         "id": [str(contents.ids[i]) for i in shown],
         "x": _rounded(positions[:, 0], 4),
         "y": _rounded(positions[:, 1], 4),
         "cluster": contents.labels[shown].tolist(),
         "confidence": _rounded(contents.confidence[shown], 3),
-        "disagreement": []
-        if disagreement is None
-        else [_rounded(column, 3) for column in disagreement[shown].T],
+        "disagreement": [_rounded(column, 3) for column in columns],
     }
 
 

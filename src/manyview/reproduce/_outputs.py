@@ -111,8 +111,7 @@ def render_page(
         for data, models in curves.items()
         for against in ("round", "seconds")
     ]
-    css = package_file("report/base.css")
     return environment().get_template("reproduce/page.html.j2").render(
         tables=tables, figures=figures, texts=texts, command=command, version=__version__,
-        base_css=css,
+        base_css=package_file("report/base.css"),
     )  # fmt: skip

@@ -24,7 +24,6 @@ from scipy.sparse import csr_array
 import manyview
 from manyview._signals import defer_stop_signals
 from manyview._version import __version__
-from manyview.datasets import MultiViewData
 from manyview.metrics import clustering_scores
 from manyview.reproduce._plan import METHODS, Experiment, load
 from manyview.runtime import write_file
@@ -37,6 +36,7 @@ SOURCES = (
 )  # fmt: skip
 _SHUFFLE_SEED = 20_201
 _SCORES = set(clustering_scores([0, 1], [0, 1]))
+_data = lru_cache(maxsize=8)(load)
 _WORKER_DIED = "the worker process died: killed, or out of memory"
 
 
@@ -217,11 +217,6 @@ def _key(name: str, data_home: str | None, n_seeds: int) -> str:
     for path in sorted(path for pattern in SOURCES for path in package.glob(pattern)):
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-@lru_cache(maxsize=8)
-def _data(name: str, data_home: str | None) -> MultiViewData:
-    return load(name, data_home)
 
 
 def sample_order(order: str, n_samples: int) -> Any:

@@ -13,6 +13,7 @@ from manyview.result import csv_text
 _NONE = "--"
 _TEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$"}
 
+Texts = Callable[[str, str], Sequence[str]]
 # Name, caption, score, and the figures of the paper.
 _SCORE_TABLES = (
     ("table2", "Table 2. ACC, percent", "ACC", PAPER_ACC),
@@ -90,12 +91,7 @@ class Results:
         return ["best single view" if m == "single views" else m for m in METHODS if m in ran]
 
     def table(
-        self,
-        name: str,
-        caption: str,
-        heads: Sequence[str],
-        texts: Callable[[str, str], Sequence[str]],
-        note: str = "",
+        self, name: str, caption: str, heads: Sequence[str], texts: Texts, note: str = ""
     ) -> Table:
         """One row per method; per data set, one column per head with `texts(data, row)`."""
         columns = [f"{data} {head}".strip() for data in self.datasets for head in heads]
