@@ -205,12 +205,12 @@ def _dense_candidates(
     found = np.empty((len(rows), m), dtype=np.intp)
     step = rows_per_call(len(reference))
     for start in range(0, len(rows), step):
-        some = np.arange(start, min(start + step, len(rows)))
+        some = slice(start, start + step)
         block = search.kneighbors(rows[some] - centre, return_distance=False)
         if skip_own:
-            is_own = block == some[:, None]
+            is_own = block == np.arange(start, start + len(block))[:, None]
             is_own[~is_own.any(axis=1), -1] = True  # among many equal rows it may not find itself
-            block = block[~is_own].reshape(len(some), m)
+            block = block[~is_own].reshape(len(block), m)
         found[some] = block
     return found
 

@@ -106,7 +106,7 @@ class CoregSC(PredictMixin, MultiViewClusterer):
 
     def _memory(self, size: FitSize) -> Estimate:
         """A kernel per view, their sum, and the copy that LAPACK makes of it."""
-        return kernel_stages(size, "dense eigenvectors", len(size.views) + 2.5)
+        return kernel_stages(size, "dense eigenvectors", len(size.views) + 2.4)
 
     def _pairwise(self, normalized: list[FloatArray]) -> list[FloatArray]:
         """In each round update views 2, ..., V and then 1, each towards all others."""

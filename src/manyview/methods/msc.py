@@ -114,7 +114,7 @@ class MSC(PredictMixin, MultiViewClusterer):
 
     def _memory(self, size: FitSize) -> Estimate:
         """T, E and Y per view; Q, Z and P; nine for a singular value decomposition."""
-        return kernel_stages(size, "decomposition", 3 * len(size.views) + 12)
+        return kernel_stages(size, "decomposition", 3 * len(size.views) + 11)
 
     def _decompose(self, T: list[FloatArray]) -> FloatArray:
         """The augmented Lagrangian: P by row projections, E_v by thresholds, Q low rank = P.
