@@ -6,7 +6,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from manyview import _kernels
-from manyview.graphs import gathered, reordered
+from manyview.graphs import gathered
+from manyview.graphs._row_block import reordered
 
 
 def test_union_and_reverse_edges(problem):

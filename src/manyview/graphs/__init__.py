@@ -4,7 +4,6 @@ from manyview.graphs._bridges import (
     GAP_DIGITS,
     Bridges,
     add_bridges,
-    closest_bridges,
     spanning_bridges,
     union_components,
 )
@@ -22,11 +21,10 @@ from manyview.graphs._build import (
 )
 from manyview.graphs._components import component_labels, count_components
 from manyview.graphs._confidence import own_cluster_share
-from manyview.graphs._dense_kernels import check_dense_limit, gaussian_kernel, view_kernels
+from manyview.graphs._dense_kernels import check_dense_limit, view_kernels
 from manyview.graphs._fit_size import FitSize, ViewSize, view_sizes
 from manyview.graphs._knn import (
     SEARCHES,
-    TIE,
     NeighborSearch,
     choose_search,
     nearest,
@@ -51,7 +49,6 @@ from manyview.graphs._row_block import (
     RowBlock,
     aligned_weights,
     gathered,
-    reordered,
     starts,
     united_pattern,
 )
@@ -67,11 +64,7 @@ from manyview.graphs._steps import (
 )
 from manyview.graphs._weights import (
     WEIGHTINGS,
-    complete_graph,
-    expand_graph,
     graph_from_neighbors,
-    neighbor_graph,
     neighbor_weights,
-    precomputed_graph,
     untied_distances,
 )

@@ -125,13 +125,8 @@ def _initial_state(
     U = stack.edges(MeanGraph())
     spectrum = unified_spectrum(stack, U, n_clusters, run, rules.normalized, None)
     residuals = _over_samples(stack, stack.rows(InitialRowResiduals(), U))
-    state = LoopState(
-        stack.view_graphs,
-        rules.embedding(spectrum),
-        residuals,
-        float(rules.lambda_init),
-        spectrum.warm_start,
-    )
+    F, lambda_ = rules.embedding(spectrum), float(rules.lambda_init)
+    state = LoopState(stack.view_graphs, F, residuals, lambda_, spectrum.warm_start)
     observe(state, np.full(stack.n_views, 1 / stack.n_views), U, spectrum)
     return state
 
