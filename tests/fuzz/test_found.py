@@ -131,7 +131,7 @@ def test_new_samples_in_one_matrix_that_is_not_like_the_known_one(new, message, 
         with pytest.raises(ValueError, match=message) as caught:
             ask(new)
         assert "\n" not in str(caught.value)
-        assert caught.traceback[-1].path.name == "_predicting.py"
+        assert caught.traceback[-1].path.name == "_base.py"
 
 
 @pytest.mark.parametrize(
