@@ -103,6 +103,7 @@ def over_all_views():
 
 def variants():
     """Name -> what is replaced while it runs, and how the estimator is made."""
+
     def made(method=manyview.AngularCIGMVC, **options):
         return lambda n_clusters: method(n_clusters, random_state=0, **options)
 
