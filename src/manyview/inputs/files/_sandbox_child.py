@@ -2,8 +2,8 @@
 
 On such a file a library may crash, hang or take memory without end; then only this process ends.
 Standard output gets messages: a line of JSON each, then the bytes of the arrays that it declares.
-Standard error gets a line of JSON that says why reading failed. Nothing of manyview is imported:
-that would take eight times as long as all else until the file is opened.
+Standard error gets a line of JSON that says why reading failed. Nothing of manyview is imported, as
+that would take several times as long as all else that a small file needs.
 """
 
 import gzip
