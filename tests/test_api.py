@@ -111,10 +111,10 @@ def test_missing_rows_may_hold_any_values(kind, blobs):
 
 def test_warnings_are_kept_and_raised(blobs):
     flat = np.ones((90, 4))
-    with pytest.warns(UserWarning, match="view 'flat' says nothing"):
+    with pytest.warns(UserWarning, match="view 'flat' has no information"):
         result = manyview.cluster({**blobs.views, "flat": flat}, 3)
-    assert any("view 'flat' says nothing" in text for text in result.warnings)
-    assert "says nothing about any sample" in result.report_html()
+    assert any("view 'flat' has no information" in text for text in result.warnings)
+    assert "has no information about any sample" in result.report_html()
 
 
 def mudata_of(blobs):

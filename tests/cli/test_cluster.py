@@ -160,10 +160,10 @@ def test_warnings_are_lines(files, blobs, tmp_path, capsys):
     words = ["cluster", *files, "flat.csv", "--id", "name", "--clusters", "3", "--output", "out"]
     assert cli.main(words) == 0
     shown = capsys.readouterr().err
-    assert shown.startswith("manyview: warning: view 'flat' says nothing about any sample")
+    assert shown.startswith("manyview: warning: view 'flat' has no information about any sample")
     assert shown.count("\n") == 1
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert "view 'flat' says nothing" in summary["warnings"][0]
+    assert "view 'flat' has no information" in summary["warnings"][0]
 
 
 def test_odd_names(blobs, tmp_path):
