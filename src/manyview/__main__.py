@@ -3,7 +3,7 @@
 import sys
 from contextlib import suppress
 
-from manyview._signals import handle_stop_signals, ignore_stop_signals
+from manyview._signals import handle_stop_signals, ignore_stop_signals, raise_if_stopped
 
 
 def main() -> int:
@@ -12,7 +12,10 @@ def main() -> int:
         handle_stop_signals()
         from manyview.cli import main as run
 
-        return run()
+        code = run()
+        if code == 0:
+            raise_if_stopped()
+        return code
     except KeyboardInterrupt:
         with suppress(OSError):  # the terminal may be closed
             sys.stderr.write("manyview: interrupted\n")

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from manyview import _signals
+from manyview import __main__, _signals, cli
 from manyview.cli._terminal import activity
 
 
@@ -48,23 +48,41 @@ def test_closed_streams(closed, code):
     assert done.stderr.count("\n") == (closed == ">&-")
 
 
-def test_a_lost_interruption_is_raised_at_the_next_step(monkeypatch):
-    class Deleted:
-        def __del__(self):
-            signal.raise_signal(signal.SIGTERM)
+class InterruptedWhenDeleted:
+    """Python drops exceptions that are raised in `__del__`."""
 
-    unraisable = []
-    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.fixture
+def unraisable(monkeypatch):
+    """Exceptions that Python reports as dropped; signal handlers are restored afterwards."""
+    dropped = []
+    monkeypatch.setattr(sys, "unraisablehook", dropped.append)
     monkeypatch.setattr(_signals, "_received", threading.Event())
     before = {number: signal.getsignal(number) for number in _signals.STOP_SIGNALS}
-    try:
-        _signals.handle_stop_signals()
-        with activity() as show:
-            show("reading")
-            Deleted()  # Python drops the exception there
-            with pytest.raises(KeyboardInterrupt):
-                show("writing")
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    assert unraisable == []  # and shows no traceback
+    yield dropped
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_a_lost_interruption_is_raised_at_the_next_step(unraisable):
+    _signals.handle_stop_signals()
+    with activity() as show:
+        show("reading")
+        InterruptedWhenDeleted()
+        with pytest.raises(KeyboardInterrupt):
+            show("writing")
+    assert unraisable == []  # no traceback either
+
+
+@pytest.mark.parametrize(("returned", "code"), [(0, 130), (2, 2)])
+def test_a_lost_interruption_is_no_success(returned, code, unraisable, monkeypatch, capsys):
+    def command():
+        InterruptedWhenDeleted()
+        return returned
+
+    monkeypatch.setattr(cli, "main", command)
+    assert __main__.main() == code
+    assert capsys.readouterr().err == ("manyview: interrupted\n" if code == 130 else "")

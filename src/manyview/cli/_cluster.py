@@ -66,8 +66,9 @@ def cluster(options: argparse.Namespace) -> None:
     with activity() as show:
         with memory_limit(None) if options.yes else nullcontext():
             result = _fit(options, show)
-        show("writing")
+        show("report")
         files = result.files(command_line(options, *_REPEATED), model=options.save_model)
+        show("writing")
         write_files(options.output, files, without=_OPTIONAL)
         if options.checkpoint is not None:
             result.estimator.clear_checkpoint()
