@@ -186,7 +186,7 @@ def executed(source):
             case ast.Call(func=ast.Attribute(attr=name)) if name in SHELLS:
                 yield name
             case ast.Call(func=ast.Attribute(value=ast.Name(id="subprocess"), attr=name)):
-                if not _our_own_program(node.args):
+                if not _our_own_program(node.args, source):
                     yield f"subprocess.{name}({', '.join(map(ast.unparse, node.args))})"
             case ast.ImportFrom(module="subprocess"):
                 yield "from subprocess"  # under other names calls would not be seen
@@ -217,14 +217,18 @@ def _our_own(name):
     return False
 
 
-def _our_own_program(arguments):
-    """Whether a process is this Python with a program that is a constant of the module."""
+def _our_own_program(arguments, source):
+    """Whether a process is this Python with a program of ours: a file beside the module, by a
+    constant name."""
     match arguments:
-        case [
-            ast.List(elts=[executable, *options, ast.Constant(value="-c"), ast.Name(id=name), _])
-        ]:
+        case [ast.List(elts=[executable, *options, ast.Call() as program, _])]:
             plain = all(isinstance(option, ast.Constant) for option in options)
-            return ast.unparse(executable) == "sys.executable" and plain and name.isupper()
+            name = ast.unparse(program).removeprefix("str(").removesuffix(")")
+            beside = re.compile(
+                rf'^{name} = Path\(__file__\).with_name\("\w+\.py"\)$', re.MULTILINE
+            )
+            is_ours = name.isupper() and beside.search(source) is not None
+            return ast.unparse(executable) == "sys.executable" and plain and is_ours
     return False
 
 
@@ -253,7 +257,10 @@ def test_nothing_is_executed_from_files(path):
         "run(words, shell=True)",
         "subprocess.run(words)",
         "subprocess.Popen([sys.executable, '-c', text, '{}'])",
-        "subprocess.run([sys.executable, name, '-c', PROGRAM, '{}'])",
+        "subprocess.run([sys.executable, '-c', PROGRAM, '{}'])",
+        "subprocess.run([sys.executable, str(PROGRAM), '{}'])",
+        "P = Path(__file__).with_name(name)\nsubprocess.run([sys.executable, str(P), '{}'])",
+        'P = Path(__file__).with_name("a.py")\nsubprocess.run([sys.executable, name, str(P), x])',
         "from subprocess import run",
     ],
 )
