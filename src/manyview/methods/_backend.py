@@ -1,6 +1,7 @@
 """Where a fit runs: on this machine, or on Dask workers (`manyview.distributed.DaskBackend`)."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
 from manyview._typing import BoolArray
@@ -91,12 +92,9 @@ class LocalBackend:
         return view_graphs(views, self._options, self.run)
 
     def join(self, graphs: ViewGraphs, views: Views, n_clusters: int) -> ViewGraphs:
-        options = self._options
-        if options.precomputed:
-            return joined(graphs, None, n_clusters, self.run)
         # Rows can be large, so they are made again only if bridges are needed.
-        rows = lambda: rows_in_order(views, graphs.order, options)  # noqa: E731
-        return joined(graphs, rows, n_clusters, self.run)
+        rows = partial(rows_in_order, views, graphs.order, self._options)
+        return joined(graphs, None if self._options.precomputed else rows, n_clusters, self.run)
 
     def run_fit(
         self, prepare: Callable[[], ViewGraphs], learn: Callable[[Any], Learned]
