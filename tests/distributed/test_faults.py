@@ -102,11 +102,11 @@ def test_killed_worker(client, views, undisturbed, monkeypatch, name, count, sta
         ("graph", 5),
         ("start", 2),
         ("degrees", 4),
-        ("exchange", 8),
+        ("edges", 8),
         ("components", 4),
         ("components", 16),
         ("split", 3),
-        ("misfits", 4),
+        ("residuals", 4),
         ("product", 7),
     ],
 )
