@@ -92,14 +92,14 @@ class BlockStack:
     def _apply(self, step: Step, graphs: Sequence[BlockValues]) -> list[Future]:
         """Call a step on every block."""
         sent: dict[str, list[Any]] = {}
-        for entry in fields(step):  # type: ignore[arg-type]  # every step is a dataclass
+        for entry in fields(step):
             value = getattr(step, entry.name)
             if entry.metadata == EVERYWHERE:
                 sent[entry.name] = [self.session.broadcast(value)] * len(self.blocks)
             elif entry.metadata == PER_ROW and np.ndim(value) > 0:
                 own = row_blocks(np.asarray(value), self.bounds)
                 sent[entry.name] = self.session.scatter_blocks(own)
-        bare = replace(step, **dict.fromkeys(sent))  # type: ignore[type-var]
+        bare = replace(step, **dict.fromkeys(sent))
         operands = [graph.values for graph in graphs]
         if step.takes_incoming:
             operands.insert(1, self._incoming(graphs[0]))

@@ -22,6 +22,7 @@ EVERYWHERE = {"send": "everywhere"}
 PER_ROW = {"send": "per row"}
 
 
+@dataclass(frozen=True)
 class Step:
     """One computation on rows.
 
@@ -40,7 +41,7 @@ class Step:
     overwrites: ClassVar[bool] = False
 
     #: (block, *values of graphs) -> what is computed.
-    __call__: Callable[..., Any]
+    __call__: ClassVar[Callable[..., Any]]
 
 
 class Stack(Protocol):
