@@ -132,14 +132,20 @@ def test_truncated_files_name_the_path(folder, extension, part):
         assert "\n" not in message
 
 
-@pytest.mark.parametrize("extension", FORMATS)
-def test_damaged_files_never_raise_anything_else(folder, extension):
-    """A few; `tests/fuzz/test_files.py` looks for more."""
+DAMAGES = [
+    *((extension, 6 if extension in SLOW else 80) for extension in FORMATS),
+    *(pytest.param(extension, 80, marks=pytest.mark.slow) for extension in SLOW),
+]
+
+
+@pytest.mark.parametrize(("extension", "n_files"), DAMAGES)
+def test_damaged_files_never_raise_anything_else(folder, extension, n_files):
+    """`tests/fuzz/test_files.py` looks for more."""
     path = f"x.{extension}"
     write_any(path)
     content = np.fromfile(path, dtype=np.uint8)
     rng = np.random.default_rng(0)
-    for _ in range(6 if extension in SLOW else 80):
+    for _ in range(n_files):
         damaged = content.copy()
         places = rng.integers(0, len(content), size=3)
         damaged[places] = rng.integers(0, 256, size=3)
