@@ -21,7 +21,7 @@ WIDTHS = (32, 48, 64)
 def views_of(n, n_clusters):
     from manyview.datasets import make_blob_views
 
-    # 16 samples a cluster is the shape of the paper's 100leaves; few large ones overlap more.
+    # 16 samples per cluster is the shape of the paper's 100leaves; few large ones overlap more.
     separation = 7.0 if n_clusters > 50 else 5.0
     return make_blob_views(n, n_clusters, widths=WIDTHS, separation=separation, random_state=0)
 

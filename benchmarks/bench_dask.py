@@ -1,10 +1,9 @@
-"""The same fit on 1, 2 and 4 workers of a Dask cluster: time, traffic and memory of each.
+"""The same fit on 1, 2 and 4 Dask workers: time, traffic and memory.
 
-This machine has few cores, so every worker is given the same small share of one, by a control
-group of its own: what more workers gain is then theirs, and not what the machine happens to have
-left. The scheduler and this process have what the workers leave. Needs root and version 1 of
-control groups; without them `--free` leaves workers unlimited. Run it with ``make bench-dask``,
-which writes its tables into docs/.
+This machine has few cores, so a control group limits every worker to the same small share of a
+core. Otherwise one worker could use a whole core, and four would have to share two. The scheduler
+and the client have the rest. Needs root and version 1 of control groups; without them, `--free`
+runs workers without limit. ``make bench-dask`` writes the tables into docs/.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from benchmarks import harness
 
 PAGE = Path(__file__).parent.parent / "docs" / "scaling.md"
 GROUPS = Path("/sys/fs/cgroup/cpu/manyview-bench")
-#: Of a core, for every worker: four of them leave two fifths of this machine to the rest.
+#: Of a core, per worker: four workers leave two fifths of this machine to scheduler and client.
 SHARE = 0.3
 WORKERS = (1, 2, 4)
-#: Samples and workers of the table on paper.
-PAPER = ((1_000_000, 4), (100_000_000, 100), (100_000_000, 1_000), (1_000_000_000, 1_000))
+#: Samples and workers of the extrapolated table.
+EXTRAPOLATED = ((1_000_000, 4), (100_000_000, 100), (100_000_000, 1_000), (1_000_000_000, 1_000))
 
 
 @contextmanager
@@ -53,7 +52,7 @@ def limited(pids, share):
 
 
 def counters(dask_worker):
-    """What a worker has sent to others, and computed, so far."""
+    """Bytes sent to other workers, CPU seconds and peak memory of a worker so far."""
     return {
         "out": dask_worker.transfer_outgoing_bytes_total,
         "cpu": time.process_time(),
@@ -72,18 +71,18 @@ def reset_high_water():
 
 
 class Tally(logging.Handler):
-    """Reads the counters whenever a round has ended, and counts what goes to and from here."""
+    """Reads the counters after every round; counts tasks, and the client's bytes in and out."""
 
     def __init__(self, client):
         super().__init__(logging.INFO)
         self.client = client
         self.rounds = []
-        self.driver = 0
+        self.client_bytes = 0
         self.tasks = 0
 
     def emit(self, record):
         if "round %d" in str(record.msg):
-            seen = (self.client.run(counters), self.driver, time.perf_counter(), self.tasks)
+            seen = (self.client.run(counters), self.client_bytes, time.perf_counter(), self.tasks)
             self.rounds.append(seen)
 
     def watch(self, session_type):
@@ -96,20 +95,20 @@ class Tally(logging.Handler):
             tally.tasks += 1
             return original(self, *args, **where)
 
-        def send(self, pieces, original=session_type.send):
-            tally.driver += size(pieces)
-            return original(self, pieces)
+        def scatter_blocks(self, arrays, original=session_type.scatter_blocks):
+            tally.client_bytes += size(arrays)
+            return original(self, arrays)
 
-        def send_to_all(self, array, original=session_type.send_to_all):
-            tally.driver += array.nbytes
+        def broadcast(self, array, original=session_type.broadcast):
+            tally.client_bytes += array.nbytes
             return original(self, array)
 
         def gather(self, futures, original=session_type.gather):
             found = original(self, futures)
-            tally.driver += size(found)
+            tally.client_bytes += size(found)
             return found
 
-        for method in (submit, send, send_to_all, gather):
+        for method in (submit, scatter_blocks, broadcast, gather):
             setattr(session_type, method.__name__, method)
 
 
@@ -156,7 +155,7 @@ def fit(n, n_workers, n_clusters, widths, share, report):
         "rounds": rounds,
         "round_seconds": (last[2] - first[2]) / rounds,
         "round_out": [(last[0][w]["out"] - first[0][w]["out"]) / rounds for w in first[0]],
-        "round_driver": (last[1] - first[1]) / rounds,
+        "round_client": (last[1] - first[1]) / rounds,
         "round_tasks": (last[3] - first[3]) / rounds,
         "round_cpu": sum(last[0][w]["cpu"] - first[0][w]["cpu"] for w in first[0]) / rounds,
         "cpu": [after[w]["cpu"] - before[w]["cpu"] for w in after],
@@ -167,8 +166,8 @@ def fit(n, n_workers, n_clusters, widths, share, report):
     }
 
 
-def on_paper(n, n_clusters, found):
-    """What many samples would need, from what few needed: Markdown."""
+def extrapolated(n, n_clusters, found):
+    """Memory, traffic and time for many samples, from the measured fits: Markdown."""
     from manyview.distributed._memory import worker_memory
     from manyview.graphs._fit_size import FitSize, ViewSize
     from manyview.spectral._chebyshev import SPARE_VECTORS
@@ -179,10 +178,10 @@ def on_paper(n, n_clusters, found):
     share = 1 - 1 / max(found)
     numbers = max(most["round_out"]) / (8 * n * n_clusters * share)
     rows = []
-    for samples, workers in PAPER:
+    for samples, workers in EXTRAPOLATED:
         size = FitSize(samples, (ViewSize(samples, width),) * n_views, n_clusters, k)
         memory = worker_memory(size, workers).stages
-        driver = samples * (8 * 5 * vectors + 8 * 2 * n_clusters + 8 * (n_views + 4))
+        client = samples * (8 * 5 * vectors + 8 * 2 * n_clusters + 8 * (n_views + 4))
         traffic = numbers * 8 * samples * n_clusters * (1 - 1 / workers)
         computed = found[1]["round_cpu"] / n * samples / workers
         searched = found[1]["neighbors_cpu"] / n * samples * (samples / n) ** 0.5 / workers
@@ -192,7 +191,7 @@ def on_paper(n, n_clusters, found):
                 f"{workers:,}",
                 f"{memory['neighbors'] / 1e9:.0f}",
                 f"{memory['rounds'] / 1e9:.0f}",
-                f"{driver / 1e9:.0f}",
+                f"{client / 1e9:.0f}",
                 f"{traffic / 1e9:.0f}",
                 f"{traffic / network:.0f}",
                 f"{computed:.0f}",
@@ -200,9 +199,10 @@ def on_paper(n, n_clusters, found):
             ]
         )
     head = [
-        "samples", "workers of one core", "worker while searching, GB", "worker in the rounds, GB",
-        "driver, GB", "sent by a worker a round, GB", "that at 10 Gbit/s, s",
-        "computing a round, s", "search of neighbours, h",
+        "samples", "workers with one core", "memory per worker, search, GB",
+        "memory per worker, rounds, GB", "memory of the client, GB",
+        "sent per worker and round, GB", "sending at 10 Gbit/s per round, s",
+        "computing per round, s", "neighbour search, h",
     ]  # fmt: skip
     return (
         f"{n_views} views of {width} features, {n_clusters} clusters, {k} neighbours:\n\n"
@@ -215,7 +215,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=60_000)
     parser.add_argument("--clusters", type=int, default=10)
-    parser.add_argument("--free", action="store_true", help="do not limit the workers' share")
+    parser.add_argument("--free", action="store_true", help="do not limit the workers")
     options = parser.parse_args()
     n, n_clusters, widths = options.samples, options.clusters, [30, 20, 20]
     share = None if options.free else SHARE
@@ -239,29 +239,30 @@ def main():
             f"{one['round_tasks']:.0f}",
             f"{max(one['round_out']) / 1e6:.0f}",
             f"{max(one['round_out']) / unit:.1f}",
-            f"{one['round_driver'] / unit:.1f}",
+            f"{one['round_client'] / unit:.1f}",
             f"{max(one['growth']) / 1e6:.0f}",
             f"{one['estimate'] / 1e6:.0f}",
         ]
         for n_workers, one in found.items()
     ]
     head = [
-        "workers", "whole fit, s", "neighbours, s", "a round, s",
-        "CPU of all workers a round, s", "tasks a round",
-        "sent by a worker a round, MB", "in N C numbers", "to and from the driver, N C numbers",
-        "memory of a worker, MB", "estimated, MB",
+        "workers", "whole fit, s", "graphs, s", "per round, s",
+        "CPU of all workers per round, s", "tasks per round",
+        "sent per worker and round, MB", "sent per worker and round, N C numbers",
+        "to and from the client per round, N C numbers",
+        "memory per worker, MB", "estimated, MB",
     ]  # fmt: skip
-    limits = "unlimited workers" if share is None else f"each worker {share:g} of a core"
+    limits = "workers without limit" if share is None else f"{share:g} of a core per worker"
     text = (
         f"{n:,} samples, {len(widths)} views of {', '.join(map(str, widths))} features, "
         f"{n_clusters} clusters, {found[1]['rounds']} rounds; {limits}.\n\n"
         f"{harness.table(head, rows)}\n\n{harness.machine()}."
     )
-    paper = on_paper(n, n_clusters, found)
-    print(text, paper, sep="\n\n")
+    larger = extrapolated(n, n_clusters, found)
+    print(text, larger, sep="\n\n")
     if not options.free:
         harness.write_block(PAGE, "workers", text)
-        harness.write_block(PAGE, "paper", paper)
+        harness.write_block(PAGE, "extrapolated", larger)
 
 
 if __name__ == "__main__":

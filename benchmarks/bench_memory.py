@@ -210,7 +210,7 @@ def page(results):
             "",
             f"{len(ratios)} of the {len(results)} fits are estimated at {LEAST / MEGA:.0f} MB or "
             "more and have views with different neighbours. Their estimates are "
-            f"{min(ratios):.2f} to {max(ratios):.2f} times the measured peak; wanted: "
+            f"{min(ratios):.2f} to {max(ratios):.2f} times the measured peak; target: "
             f"{WITHIN[0]} to {WITHIN[1]}.",
         ]
     )

@@ -1,4 +1,4 @@
-"""How good the labels are: what was tried for the angular variant, and what disturbs all methods.
+"""Accuracy: variants of the angular method, and all methods on disturbed data.
 
 Writes the tables of docs/angular.md and the table and figures of docs/robustness.md. Run it with
 ``make robustness``; about 15 minutes on 2 cores.
@@ -38,7 +38,7 @@ def uneven():
 
 
 def all_data():
-    """Name -> views and target; samples shuffled, as they come in part sorted by class."""
+    """Name -> views and target; samples are shuffled, as some data sets are sorted by class."""
     found = {name: datasets.fetch(name, DATA) for name in PAPER}
     found |= {
         "digits": datasets.load_digits_views(),
@@ -58,15 +58,15 @@ def all_data():
 
 def accuracy(model, views, target):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # loops that end without C components are counted too
+        warnings.simplefilter("ignore")  # fits that end without C components count too
         return clustering_accuracy(target, model.fit_predict(views))
 
 
-# --- What was tried for the angular variant -----------------------------------------------------
+# --- Variants of the angular method -------------------------------------------------------------
 
 
 class AngularGBS(manyview.GBS):
-    """The angular loop with every view's graph taken whole."""
+    """The angular loop without splitting the graphs."""
 
     _auto_neighbors = 11
 
@@ -87,7 +87,7 @@ def instead(owner, name, value):
 
 
 def partly_scaled(power):
-    """Rows divided by a power of their length, the whole as long as before."""
+    """Rows divided by a power of their length; the norm of the embedding is kept."""
 
     def rows(embedding):
         lengths = np.linalg.norm(embedding, axis=1, keepdims=True)
@@ -102,7 +102,7 @@ def over_all_views():
 
 
 def variants():
-    """Name -> what is replaced while it runs, and how the estimator is made."""
+    """Name, context in which code is replaced, and function that makes the estimator."""
 
     def made(method=manyview.AngularCIGMVC, **options):
         return lambda n_clusters: method(n_clusters, random_state=0, **options)
@@ -115,7 +115,7 @@ def variants():
     )
     yield "average graph, k = 15", nullcontext, made(manyview.SpectralAverage)
     yield "average graph, k = 11", nullcontext, made(manyview.SpectralAverage, n_neighbors=11)
-    yield "**angular, as it is**", nullcontext, made()
+    yield "**angular, defaults**", nullcontext, made()
     yield "published updates", nullcontext, made(updates="published")
     yield (
         "published updates, k = 15, lambda 1",
@@ -127,7 +127,7 @@ def variants():
     yield "rows scaled by the square root of their length", lambda: partly_scaled(0.5), made()
     yield "rows scaled by length^0.8", lambda: partly_scaled(0.8), made()
     yield "gamma 0.02", nullcontext, made(gamma=0.02, beta=0.02)
-    yield "edges of one weight", nullcontext, made(graph="binary")
+    yield "binary weights", nullcontext, made(graph="binary")
     yield "heat weights", nullcontext, made(graph="heat")
     for k in (7, 9, 10, 12, 13, 15, 20):
         yield f"k = {k}", nullcontext, made(n_neighbors=k)
@@ -138,7 +138,7 @@ def variants():
 def angular_table(data):
     names = list(data)
     paper = [name for name in names if name in PAPER]
-    head = ["variant", *names, *(["mean of the paper's"] if paper else []), "mean of all"]
+    head = ["variant", *names, *(["mean of the paper's four"] if paper else []), "mean of all"]
     rows = []
     for name, replaced, make in variants():
         with replaced():
@@ -150,7 +150,7 @@ def angular_table(data):
     return harness.table(head, rows)
 
 
-# --- What disturbs all methods ------------------------------------------------------------------
+# --- All methods on disturbed data --------------------------------------------------------------
 
 METHODS: dict[str, Callable] = {
     "angular CI-GMVC": manyview.AngularCIGMVC,
@@ -182,7 +182,7 @@ def same(views, rng, level):
 
 
 def corrupted(views, rng, share):
-    """In the first view some samples have each other's rows."""
+    """Permute the rows of some samples in the first view."""
     first = next(iter(views))
     table = views[first].copy()
     some = rng.permutation(len(table))[: round(share * len(table))]
@@ -198,11 +198,11 @@ def with_noise(views, rng, count):
 SWEEPS = {
     "neighbours": ("number of neighbours", (5, 8, 11, 15, 20, 30), same),
     "corrupted": (
-        "share of samples mixed up in one view",
+        "share of corrupted samples in the first view",
         (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
         corrupted,
     ),
-    "noise": ("views of pure noise added", (0, 1, 2, 3), with_noise),
+    "noise": ("number of noise views added", (0, 1, 2, 3), with_noise),
 }
 SEEDS = 2
 
@@ -255,7 +255,7 @@ def robustness():
 
 
 def conflicts():
-    """Mean AUC with which sample scores find the samples that one view sees elsewhere."""
+    """AUC with which disagreement scores find the samples that follow another cluster in a view."""
     rows = []
     for method in (manyview.AngularCIGMVC, manyview.CIGMVC):
         found = []

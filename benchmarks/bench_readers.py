@@ -1,8 +1,8 @@
 """Peak memory of reading CSV and Parquet files, over the size of the numbers in them.
 
 Writes files of about 400 MB to a temporary folder and reads each in a process of its own. Ends
-with exit code 1 if reading took more than 2.2 times the numbers' 8 bytes a cell. Run it with
-``python benchmarks/bench_readers.py``; about two minutes on 2 cores.
+with exit code 1 if reading took more than 2.2 times the numbers (8 bytes per cell). Run it with
+``make bench-readers``; about two minutes on 2 cores.
 """
 
 from __future__ import annotations
