@@ -91,7 +91,7 @@ bench-memory: $(VENV)/.installed-dev
 bench-scale: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_scale
 
-# The same fit on 1, 2 and 4 workers of a Dask cluster; writes its table into docs/.
+# The same fit on 1, 2 and 4 Dask workers; writes its table into docs/.
 bench-dask: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_dask
 
