@@ -194,7 +194,7 @@ def _owners(quantiser: Quantiser, counts: Sequence[IntArray]) -> IntArray:
     order = np.argsort(quantiser.rank)
     middle = np.cumsum(total[order]) - total[order] / 2
     owner = np.empty(len(order), dtype=np.int64)
-    owner[order] = np.minimum(middle * n_blocks // max(total.sum(), 1), n_blocks - 1)
+    owner[order] = np.minimum(middle * n_blocks // max(int(total.sum()), 1), n_blocks - 1)
     return owner
 
 
