@@ -16,9 +16,9 @@ def main() -> int:
         if code == 0:
             raise_if_stopped()
         return code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         with suppress(OSError):  # the terminal may be closed
-            sys.stderr.write("manyview: interrupted\n")
+            sys.stderr.write(f"manyview: interrupted{stop}\n")
         return 130
     finally:
         ignore_stop_signals()  # Python is about to exit

@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -32,14 +33,12 @@ def handle_stop_signals() -> None:
 
 def _interrupt(*_: Any) -> None:
     _received.set()
+    warnings.simplefilter("ignore")  # of libraries whose imports it breaks
     raise KeyboardInterrupt
 
 
 def raise_if_stopped() -> None:
-    """Raise KeyboardInterrupt if a stop signal has come whose exception was lost.
-
-    Python drops exceptions raised in some callbacks, such as `__del__`.
-    """
+    """Raise KeyboardInterrupt if one was lost: Python drops those in `__del__` and the like."""
     if _received.is_set():
         raise KeyboardInterrupt
 
@@ -51,7 +50,7 @@ def ignore_stop_signals() -> None:
 
 @contextmanager
 def defer_stop_signals() -> Iterator[None]:
-    """Handle stop signals that arrive during the block after it.
+    """Handle stop signals that arrive during the block after it, and a lost one before it.
 
     Does nothing outside the main thread, which alone handles signals. Signals that are ignored, or
     that end the process without a handler, stay as they are.
@@ -59,6 +58,7 @@ def defer_stop_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    raise_if_stopped()
     received: list[int] = []
     handlers = {number: signal.getsignal(number) for number in STOP_SIGNALS}
     handlers = {number: handler for number, handler in handlers.items() if callable(handler)}

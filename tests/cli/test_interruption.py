@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from manyview import cli, cluster, datasets, load_model
+from manyview._signals import STOP_SIGNALS
 from tests.helpers.command import run
 from tests.helpers.interruption import (
     DRAFTS,
@@ -107,6 +108,10 @@ def kill_and_repeat(folder, words, undisturbed, force, moment, writing):
     drafts = [*folder.glob(DRAFTS), *out.glob(DRAFTS)]
     if force:
         assert left.pop("mine.txt") == b"mine"
+    if stopped.finished:
+        assert left != old
+        assert not drafts
+        check_whole(out, labels)
     if left != old and out.exists():
         if "summary.json" in left:
             check_whole(out, labels)
@@ -205,6 +210,32 @@ def test_interrupted_during_imports(words, folder, how, module):
     stopped = stop(arguments, signal.SIGKILL, after=LIMIT, cwd=folder, program="early.py")
     assert (stopped.returncode, stopped.stderr) == (130, "manyview: interrupted\n")
     assert sorted(entry.name for entry in folder.iterdir()) == ["early.py", "in"]
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_signals_that_are_ignored_here_reach_the_program(folder, number):
+    """As in the background, where shells ignore SIGINT and nohup SIGHUP."""
+    (folder / "early.py").write_text(EARLY)
+    heard = signal.signal(number, signal.SIG_IGN)
+    try:
+        stopped = stop(
+            [int(number), "manyview.cli", "datasets"], signal.SIGKILL, after=LIMIT, cwd=folder,
+            program="early.py",
+        )  # fmt: skip
+        assert signal.getsignal(number) == signal.SIG_IGN
+    finally:
+        signal.signal(number, heard)
+    assert (stopped.returncode, stopped.stderr) == (130, "manyview: interrupted\n")
+
+
+def test_nohup(folder):
+    """A program that was told to ignore a signal does so."""
+    (folder / "early.py").write_text(EARLY)
+    words = [sys.executable, "early.py", str(int(signal.SIGHUP)), "manyview.cli", "datasets"]
+    done = subprocess.run(
+        ["nohup", *words], cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.slow

@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 
 import pytest
 
 from manyview import __main__, _signals, cli
 from manyview.cli._terminal import activity
+from manyview.runtime import write_file, write_files
 
 
 @pytest.fixture
@@ -75,6 +77,34 @@ def test_a_lost_interruption_is_raised_at_the_next_step(unraisable):
         with pytest.raises(KeyboardInterrupt):
             show("writing")
     assert unraisable == []  # no traceback either
+
+
+def test_after_a_lost_interruption_nothing_is_written(unraisable, tmp_path):
+    _signals.handle_stop_signals()
+    InterruptedWhenDeleted()
+    with pytest.raises(KeyboardInterrupt):
+        write_file(tmp_path / "labels.csv", "id,cluster\n")
+    with pytest.raises(KeyboardInterrupt):
+        write_files(tmp_path / "out", {"labels.csv": b"id,cluster\n"})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError])
+def test_an_interruption_that_a_library_turns_into_an_error(
+    error, unraisable, monkeypatch, capsys, recwarn
+):
+    """As numpy does with buffers, and matplotlib with imports, which it also warns of."""
+
+    def datasets(_):
+        InterruptedWhenDeleted()
+        warnings.warn("imported in part", stacklevel=1)
+        raise error("no valid format")
+
+    monkeypatch.setattr(cli, "datasets", datasets)
+    monkeypatch.setattr(sys, "argv", ["manyview", "datasets"])
+    assert __main__.main() == 130
+    assert capsys.readouterr().err == "manyview: interrupted\n"
+    assert recwarn.list == []
 
 
 @pytest.mark.parametrize(("returned", "code"), [(0, 130), (2, 2)])

@@ -9,10 +9,10 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.util import find_spec
 from typing import NoReturn
 
+from manyview._signals import raise_if_stopped
 from manyview._version import __version__
 from manyview.cli._cluster import add_cluster_options, cluster
 from manyview.cli._datasets import datasets
@@ -29,15 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command (by default that of this process) and return its exit code."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (open until the process ends)
-    try:
-        return _run(arguments)
-    except KeyboardInterrupt as stop:
-        with suppress(OSError):  # the terminal may be closed
-            sys.stderr.write(f"manyview: interrupted{stop}\n")
-        return 130
-
-
-def _run(arguments: Sequence[str] | None) -> int:
     if sys.stdout is None:
         return fail("standard output is closed; expected it open, or redirected to a file")
     try:
@@ -52,8 +43,11 @@ def _run(arguments: Sequence[str] | None) -> int:
             return int(options.run(options) or 0)
         finally:
             sys.stdout.flush()  # raises if the disk is full or the pipe is closed
-    except (ValueError, OSError, ImportError, MemoryError) as error:
+    except Exception as error:
         unwritten = _abandon_stdout()
+        raise_if_stopped()  # libraries may turn an interruption into any error
+        if not isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
+            raise
         if isinstance(error, BrokenPipeError):
             return 1  # the reader has closed the pipe and wants no more
         return fail(("standard output: " if unwritten else "") + _one_line(error))
