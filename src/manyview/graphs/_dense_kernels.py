@@ -31,7 +31,7 @@ def _precomputed_kernel(matrix: Matrix, name: str) -> FloatArray:
     if largest == 0:
         warn_of_no_edges(name, "it has no similarities")
     if largest > 1:  # the scale does not matter, but column sums must not overflow
-        dense = dense / powers_of_two(largest)
+        dense = dense / powers_of_two(np.asarray(largest))
     return (dense + dense.T) / 2
 
 
