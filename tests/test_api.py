@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import manyview
-from manyview import AngularCIGMVC
+from manyview import AngularCIGMVC, ConsensusGraph
 from manyview.inputs._containers import aligned_tables
 from manyview.metrics import clustering_accuracy
 from tests.helpers.blobs import blobs, incomplete_frames
@@ -28,7 +28,7 @@ def frames(blobs):
 def test_labels_are_those_of_the_estimator(form, blobs):
     data = {"dict": blobs.views, "list": list(blobs.views.values()), "data set": blobs}[form]
     result = manyview.cluster(data, 3)
-    expected = AngularCIGMVC(3, random_state=0).fit(blobs.views)
+    expected = ConsensusGraph(3, random_state=0).fit(blobs.views)
     np.testing.assert_array_equal(result.labels, expected.labels_)
     np.testing.assert_array_equal(result.disagreement, expected.sample_disagreement_)
     np.testing.assert_array_equal(result.confidence, expected.confidence_)
@@ -36,11 +36,13 @@ def test_labels_are_those_of_the_estimator(form, blobs):
     assert result.view_weights.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("method", ["angular", "cigmvc", "gbs", "average", "mgl", "mcgl"])
+@pytest.mark.parametrize(
+    "method", ["consensus", "angular", "cigmvc", "gbs", "average", "mgl", "mcgl"]
+)
 def test_methods(method, blobs, tmp_path):
     result = manyview.cluster(blobs.views, 3, method=method, n_neighbors=10)
     assert clustering_accuracy(blobs.target, result.labels) > 0.95
-    assert (result.disagreement is None) == (method not in ("angular", "cigmvc"))
+    assert (result.disagreement is None) == (method not in ("consensus", "angular", "cigmvc"))
     assert result.confidence.mean() > 0.9
     page = result.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "3 clusters of 90 samples" in page
@@ -170,7 +172,7 @@ def test_anndata(blobs):
 
 
 def test_errors(blobs, rng):
-    with pytest.raises(ValueError, match="method='magic'; expected one of 'angular'"):
+    with pytest.raises(ValueError, match="method='magic'; expected one of 'consensus'"):
         manyview.cluster(blobs.views, 3, method="magic")
     with pytest.raises(ValueError, match="data is one ndarray; expected MuData, AnnData"):
         manyview.cluster(rng.standard_normal((10, 3)), 3)

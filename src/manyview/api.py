@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.inputs import AlignedTables, aligned_tables
+from manyview.inputs import AlignedTables, Scaling, aligned_tables
 from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED, SpectralAverage
 from manyview.result import ClusterResult
 from manyview.runtime import check_choice, require_extra
@@ -40,7 +40,8 @@ def cluster(
         tables must have the same samples in the same order, with rows of NaN for missing ones.
     n_clusters : int or "auto", default="auto"
         "auto" suggests it from the graphs of the views.
-    method : {"angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}, default="angular"
+    method : {"consensus", "angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}
+        "consensus" by default.
     views : names of the views to use, optional
         For AnnData: "X", layers or keys of obsm; by default "X" alone.
     present : boolean array of shape (n_samples, n_views), optional
@@ -49,13 +50,13 @@ def cluster(
         For MuData and AnnData: the column of `obs` to write the clusters to.
     random_state : int or None, default=0
     checkpoint : path of a folder, optional
-        For "angular", "cigmvc" and "gbs": save progress there; the same call resumes after an
-        interruption.
+        For "consensus", "angular", "cigmvc" and "gbs": save progress there; the same call resumes
+        after an interruption.
     client : distributed.Client, optional
-        For "angular", "cigmvc" and "gbs": fit on the workers of this Dask client. Views may then
-        also be Dask arrays and data frames, or paths of Parquet files or folders that the workers
-        read; their samples are numbered. Samples and graphs stay on the workers, so the result has
-        no report and no model.
+        For the same methods: fit on the workers of this Dask client. Views may then also be
+        Dask arrays and data frames, or paths of Parquet files or folders that the workers read;
+        their samples are numbered. Samples and graphs stay on the workers, so the result has no
+        report and no model.
     **options
         Other parameters of the method, such as ``n_neighbors=20``.
 
@@ -138,7 +139,7 @@ def suggest_n_clusters(
     n_neighbors: int | str = "auto",
     graph: str = "adaptive",
     neighbor_search: str = "auto",
-    normalize: str | None = "auto",
+    scaling: Scaling = "auto",
     views: Sequence[int] | None = None,
     random_state: Any = None,
 ) -> ClusterNumber:
@@ -153,7 +154,7 @@ def suggest_n_clusters(
         As in `CIGMVC.fit`.
     max_clusters : int, default=20
         The largest number looked at.
-    n_neighbors, graph, neighbor_search, normalize, views, random_state
+    n_neighbors, graph, neighbor_search, scaling, views, random_state
         As in `CIGMVC`.
 
     Examples
@@ -165,6 +166,6 @@ def suggest_n_clusters(
     """
     reader = SpectralAverage(
         2, n_neighbors=n_neighbors, graph=graph, neighbor_search=neighbor_search,
-        normalize=normalize, views=views, random_state=random_state,
+        scaling=scaling, views=views, random_state=random_state,
     )  # fmt: skip
     return reader.suggest_n_clusters(X, max_clusters)

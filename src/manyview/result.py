@@ -111,6 +111,7 @@ class ClusterResult:
                     "name": name,
                     "n_samples": int(self.tables.present[:, v].sum()),
                     "n_features": int(matrix.shape[1]),
+                    "scaling": estimator.view_scalings_[v],
                     "weight": float(weights[v]),
                     "disagreement": _number(disagreements[v]),
                 }

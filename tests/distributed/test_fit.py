@@ -106,10 +106,10 @@ def test_other_weights(client, overlapping, graph):
     assert_same(*both(model, overlapping.views, client), exactly=graph != "heat")
 
 
-@pytest.mark.parametrize("normalize", [None, "unit", "zscore"])
+@pytest.mark.parametrize("scaling", ["none", "unit", "zscore"])
 @ENDS_EARLY
-def test_other_scaling(client, overlapping, normalize):
-    model = GBS(4, normalize=normalize, max_iter=2, random_state=0)
+def test_other_scaling(client, overlapping, scaling):
+    model = GBS(4, scaling=scaling, max_iter=2, random_state=0)
     assert_same(*both(model, overlapping.views, client))
 
 
@@ -154,10 +154,10 @@ def sparse_views(rng, n=300):
     return [csr_array(rng.poisson(3 * rates[topic]).astype(float)) for _ in range(2)]
 
 
-@pytest.mark.parametrize("normalize", ["auto", "unit", None])
+@pytest.mark.parametrize("scaling", ["paper", "unit", "none"])
 @ENDS_EARLY
-def test_sparse_views(client, normalize, rng):
-    model = CIGMVC(3, normalize=normalize, max_iter=2, random_state=0)
+def test_sparse_views(client, scaling, rng):
+    model = CIGMVC(3, scaling=scaling, max_iter=2, random_state=0)
     assert_same(*both(model, sparse_views(rng), client))
 
 

@@ -57,7 +57,7 @@ def test_bridges_are_edges_of_views_that_have_both_ends(rng):
     groups = np.repeat([0.0, 100.0, 200.0], 30)[:, None] + rng.standard_normal((90, 3))
     present = np.ones((90, 2), dtype=bool)
     present[:45, 1] = False
-    model = AngularCIGMVC(2, normalize=None, random_state=0)
+    model = AngularCIGMVC(2, scaling="none", random_state=0)
     model.fit([groups, groups + rng.standard_normal((90, 3))], present=present)
     assert len(model.bridges_) == 2
     assert np.diff(model.view_graphs_[1].indptr)[:45].sum() == 0

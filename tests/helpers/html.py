@@ -62,6 +62,6 @@ def two_groups(n=10, **changes):
         confidence=np.ones(n),
         disagreement=None,
         unified_graph=None,
-        views=[ViewContents("only", n, 3, 1.0, None, graph)],
+        views=[ViewContents("only", n, 3, "zscore", 1.0, None, graph)],
     )
     return replace(contents, **changes)

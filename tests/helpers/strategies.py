@@ -18,11 +18,13 @@ from manyview import (
     MGL,
     MSC,
     AngularCIGMVC,
+    ConsensusGraph,
     CoregSC,
     SpectralAverage,
     SpectralConcat,
     SpectralView,
 )
+from manyview.inputs import SCALING_NAMES
 from manyview.methods import BY_SHORT_NAME
 from tests.helpers.odd_tables import (
     HOLES,
@@ -61,6 +63,7 @@ _SPLIT = {**_FUSION, "beta": _PRICES, "gamma": _PRICES}
 _KERNEL = {"kernel": st.just("gaussian"), "max_iter": st.sampled_from([1, 2, 10])}
 
 PARAMETERS: dict[Any, dict[str, Any]] = {
+    ConsensusGraph: _GRAPH,
     AngularCIGMVC: _SPLIT,
     CIGMVC: _SPLIT,
     GBS: _FUSION,
@@ -82,8 +85,8 @@ PARAMETERS: dict[Any, dict[str, Any]] = {
 }
 KERNEL_METHODS = (CoregSC, MSC)
 # Those that do not refuse views that lack samples.
-TAKE_ABSENT = (AngularCIGMVC, CIGMVC, GBS, SpectralAverage)
-NORMALIZATIONS = st.sampled_from(["auto", "auto", "zscore", "unit", None])
+TAKE_ABSENT = (ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, SpectralAverage)
+SCALINGS = st.sampled_from(["auto", "auto", *SCALING_NAMES])
 
 
 def _numbers_of_clusters(method, n):
@@ -103,7 +106,7 @@ def parameters(draw, method, n):
     if chosen.get("n_neighbors") == "all" and chosen.get("graph", "adaptive") == "adaptive":
         chosen["graph"] = "heat"  # there is no adaptive one; a refusal would test little
     chosen["n_clusters"] = draw(_numbers_of_clusters(method, n))
-    chosen["normalize"] = draw(NORMALIZATIONS)
+    chosen["scaling"] = draw(SCALINGS)
     chosen["random_state"] = draw(st.integers(0, 3))
     return chosen
 

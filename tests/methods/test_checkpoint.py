@@ -8,10 +8,10 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import manyview.runtime._checkpoint as checkpoints
-from manyview import CIGMVC, GBS, AngularCIGMVC, cluster, datasets
+from manyview import CIGMVC, GBS, AngularCIGMVC, ConsensusGraph, cluster, datasets
 from manyview.runtime._checkpoint import Checkpoint
 
-ALL = pytest.mark.parametrize("method", [AngularCIGMVC, CIGMVC, GBS])
+ALL = pytest.mark.parametrize("method", [ConsensusGraph, AngularCIGMVC, CIGMVC, GBS])
 
 
 class StoppedError(Exception):
@@ -53,8 +53,9 @@ def same(one, other):
     np.testing.assert_array_equal(one.view_weights_, other.view_weights_)
     for a, b in zip(one.consistent_graphs_, other.consistent_graphs_, strict=True):
         assert (a != b).nnz == 0
-    assert one.stop_reason_ == other.stop_reason_
-    rounds = [[vars(entry) | {"seconds": 0} for entry in m.history_] for m in (one, other)]
+    assert getattr(one, "stop_reason_", None) == getattr(other, "stop_reason_", None)
+    histories = (getattr(model, "history_", []) for model in (one, other))
+    rounds = [[vars(entry) | {"seconds": 0} for entry in history] for history in histories]
     assert rounds[0] == rounds[1]
     assert [s.method for s in one.neighbor_search_] == [s.method for s in other.neighbor_search_]
 
@@ -64,7 +65,8 @@ def same(one, other):
 def test_resumed_after_any_file(method, n_clusters, tmp_path, stop_after):
     views = blobs()
     whole = method(n_clusters, random_state=0).fit(views)
-    assert whole.n_iter_ > 3
+    n_rounds = getattr(whole, "n_iter_", 1)
+    assert n_rounds > 3 or method is ConsensusGraph
     names = []
     for n in range(1, 100):
         folder = tmp_path / str(n)
@@ -76,9 +78,9 @@ def test_resumed_after_any_file(method, n_clusters, tmp_path, stop_after):
         else:
             break
         same(method(n_clusters, random_state=0).fit(views, checkpoint=folder), whole)
-    # Two graphs or more, and every round but the last.
-    assert names.count("loop") == whole.n_iter_ - 1
-    assert len(set(names)) == len(views) + 1
+    # The graph of every view, and every round but the last.
+    assert names.count("loop") == n_rounds - 1
+    assert len(set(names) - {"loop"}) == len(views)
 
 
 def test_resumed_many_times(tmp_path, stop_after):
@@ -188,9 +190,9 @@ def test_random_state_must_be_a_number(tmp_path):
 
 
 def test_cluster_with_a_checkpoint(tmp_path):
-    found = cluster(blobs(), 3, checkpoint=tmp_path / "kept")
+    found = cluster(blobs(), 3, method="angular", checkpoint=tmp_path / "kept")
     assert (tmp_path / "kept" / "loop.checkpoint.zip").exists()
-    np.testing.assert_array_equal(found.labels, cluster(blobs(), 3).labels)
+    np.testing.assert_array_equal(found.labels, cluster(blobs(), 3, method="angular").labels)
     with pytest.raises(ValueError, match="checkpoint with method='mgl'; expected one of"):
         cluster(blobs(), 3, method="mgl", checkpoint=tmp_path)
 

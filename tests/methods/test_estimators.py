@@ -132,7 +132,7 @@ def test_input_is_never_changed(method, tables, rng):
 
 @FUSION
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("parameters", [{}, {"normalize": None}, {"graph": "precomputed"}])
+@pytest.mark.parametrize("parameters", [{}, {"scaling": None}, {"graph": "precomputed"}])
 def test_one_sparse_matrix_is_never_changed(method, tables, parameters):
     """Unsorted and with duplicates: only a copy may be sorted."""
     values = np.abs(np.resize(tables[0], (90, 8)))
@@ -213,8 +213,8 @@ def test_precomputed_graphs(method, blobs):
         {"graph": "cosine", "n_neighbors": 5},
         {"graph": "heat"},
         {"graph": "cosine", "n_neighbors": "all"},
-        {"normalize": "unit"},
-        {"normalize": None},
+        {"scaling": "unit"},
+        {"scaling": None},
         {"updates": "exact"},
         {"updates": "paper"},
         {"updates": "published"},
@@ -267,7 +267,7 @@ def test_warning_of_bridges(method, rng):
     centres = np.array([0, 50, 300])
     X = np.concatenate([rng.standard_normal((30, 3)) + centre for centre in centres])
     with pytest.warns(UserWarning, match="3 connected components, more than n_clusters=2"):
-        model = method(2, normalize=None, n_neighbors=5).fit([X, X[:, :2]])
+        model = method(2, scaling="none", n_neighbors=5).fit([X, X[:, :2]])
     assert model.bridges_.shape == (2, 2)
     # the two near groups stay together
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 0, 1], 30))

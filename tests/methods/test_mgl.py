@@ -49,7 +49,7 @@ def test_several_dominant_views_are_named(rng):
 
 def test_stops_where_only_rounding_is_left():
     data = datasets.make_blob_views(600, 12, separation=60, random_state=0)
-    model = MGL(12, normalize=None, random_state=0).fit(data.views)
+    model = MGL(12, scaling="none", random_state=0).fit(data.views)
     assert model.converged_
     assert adjusted_rand(data.target, model.labels_) == 1
 

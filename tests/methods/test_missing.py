@@ -5,14 +5,14 @@ import pytest
 from scipy.sparse import csr_array
 
 import manyview
-from manyview import CIGMVC, GBS, AngularCIGMVC, SpectralAverage, datasets
+from manyview import CIGMVC, GBS, AngularCIGMVC, ConsensusGraph, SpectralAverage, datasets
 from manyview.graphs._knn import nearest
 from manyview.graphs._weights import expand_graph, neighbor_graph
 from manyview.inputs._scaling import normalize_rows
 from manyview.metrics import clustering_accuracy
 from tests.helpers.masks import removed
 
-METHODS = [AngularCIGMVC, CIGMVC, GBS, SpectralAverage]
+METHODS = [ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, SpectralAverage]
 
 
 def with_nan(views, present):
@@ -156,7 +156,7 @@ def test_errors(blobs, rng):
         model.fit(blobs.views, present=mask)
     some = with_nan(blobs.views, removed(150, 3, 0.1, rng))
     for method in (manyview.MGL, manyview.MCGL, manyview.MSC, manyview.CoregSC):
-        message = f"lacks .* of 150 samples; expected complete views for {method.__name__}, or Ang"
+        message = f"lacks .* of 150 samples; expected complete views for {method.__name__}, or Con"
         with pytest.raises(ValueError, match=message):
             method(3).fit(some)
     square = [np.abs(rng.standard_normal((30, 30))) for _ in range(2)]

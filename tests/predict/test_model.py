@@ -41,7 +41,7 @@ def test_approximate_search_of_neighbours(rng):
     recall = np.mean([len(set(a) & set(b)) / 12 for a, b in zip(exact, near, strict=True)])
     assert recall > 0.85
     assert (exact[:, 0] == near[:, 0]).mean() > 0.95
-    model = AngularCIGMVC(8, random_state=0, normalize=None).fit([X[:4000]])
+    model = AngularCIGMVC(8, random_state=0, scaling="none").fit([X[:4000]])
     new = [X[4000:]]
     by_exact = model.set_params(neighbor_search="exact").predict(new)
     by_cells = model.set_params(neighbor_search="approximate").predict(new)
@@ -163,7 +163,7 @@ def test_rows_with_other_names_are_refused(blobs):
 @pytest.mark.parametrize("columns", [2, 10])
 def test_an_outlier_changes_nothing_for_the_others(columns, blobs):
     views = [view[:, :columns] for view in blobs.views.values()]
-    model = AngularCIGMVC(3, random_state=0, normalize=None).fit(views)
+    model = AngularCIGMVC(3, random_state=0, scaling="none").fit(views)
     alone = model.predict_with_shares([view[:50] for view in views]).shares
     far = [np.vstack([view[:50], np.full((1, view.shape[1]), 1e200)]) for view in views]
     beside = model.predict_with_shares(far).shares
@@ -189,7 +189,7 @@ def test_one_new_sample_missing_in_a_view(blobs):
 def test_parameters_set_after_the_fit_change_nothing(blobs):
     model = AngularCIGMVC(3, random_state=0).fit(blobs.views)
     before = model.predict_with_shares(blobs.views).shares
-    model.set_params(normalize=None, n_neighbors=3)
+    model.set_params(scaling="none", n_neighbors=3)
     np.testing.assert_array_equal(model.predict_with_shares(blobs.views).shares, before)
 
 

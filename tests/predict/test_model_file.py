@@ -179,7 +179,7 @@ WRONG = {
     "no weights": (with_views(weight=0.0), "no weights"),
     "same names": (with_views(name="twin"), "same names"),
     "no views": (with_manifest(views=[]), "no views"),
-    "bad normalize": (with_manifest(normalize="__import__"), "normalize is '__import__'"),
+    "bad scaling": (with_views(scaling="__import__"), "the scaling of view 0 is '__import__'"),
     "other length": (with_manifest(n_samples=61), r"labels has shape \(60,\)"),
     "no labels": (lambda members: members.pop("labels.npy") and None, "labels.npy"),
     "huge shape": (

@@ -253,7 +253,7 @@ def test_many_points_are_drawn_in_time(visit, rng):
     n = 4000
     labels = np.sort(rng.integers(0, 200, n))
     ring = csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
-    view = ViewContents("only", n, 3, 1.0, 0.5, ring)
+    view = ViewContents("only", n, 3, "zscore", 1.0, 0.5, ring)
     ids = [f"sample {i}" for i in range(n)]
     contents = two_groups(
         ids=ids, labels=labels, confidence=rng.random(n), disagreement=rng.random((n, 1)),

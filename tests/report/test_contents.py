@@ -11,7 +11,9 @@ def test_settings_name_missing_samples_and_the_reason_to_stop():
     views = blobs().views
     present = np.ones((90, 3), dtype=bool)
     present[:5, 1] = False
-    result = manyview.cluster(views, 3, present=present, n_neighbors=9, random_state=4)
+    result = manyview.cluster(
+        views, 3, present=present, method="angular", n_neighbors=9, random_state=4
+    )
     contents = contents_of(result, "", "a command")
     assert contents.title == "3 clusters of 90 samples"
     assert contents.command == "a command"

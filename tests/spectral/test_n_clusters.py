@@ -88,7 +88,7 @@ def test_few_samples(rng, n):
 def test_more_components_than_max_clusters_is_an_error(rng):
     centres = np.repeat(rng.standard_normal((25, 5)) * 100, 20, axis=0)
     views = [centres + rng.standard_normal(centres.shape) for _ in range(2)]
-    options = {"normalize": None, "n_neighbors": 8}
+    options = {"scaling": None, "n_neighbors": 8}
     with pytest.raises(ValueError, match="25 connected components, more than the 20 clusters"):
         suggest_n_clusters(views, **options)
     with pytest.raises(ValueError, match="25 connected components, more than the 20 clusters"):

@@ -17,8 +17,8 @@ _OUTPUTS = ("labels.csv", "summary.json", "report.html")
 _OPTIONAL = ("model.zip", "report.html")
 # Options of a command that gives the same result.
 _REPEATED = (
-    "id", "drop-non-numeric", "transpose", "clusters", "method", "neighbors", "seed", "output",
-    "save-model", "scheduler",
+    "id", "drop-non-numeric", "transpose", "clusters", "method", "neighbors", "scaling", "seed",
+    "output", "save-model", "scheduler",
 )  # fmt: skip
 
 
@@ -36,13 +36,18 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
     add("--method", default=DEFAULT, choices=BY_SHORT_NAME, help="default: %(default)s")
     add("--neighbors", default="auto", metavar="K",
         help="neighbours per sample in each view's graph (default: %(default)s)")
+    add("--scaling", nargs="+", metavar="[VIEW=]NAME",
+        help="what is done to the columns and rows of all views, or of the view whose name stands "
+        "before it: auto, paper, zscore, unit, none, tfidf, sqrt, logratio, standard or center "
+        "(default: auto for consensus, paper for the others)")
     add("--checkpoint", type=Path, metavar="DIR",
         help="save the state of the fit in this folder: after an interruption, the same command "
-        "continues from there (angular, cigmvc and gbs); removed once the outputs are written")
+        "continues from there (consensus, angular, cigmvc and gbs); removed once the outputs are "
+        "written")
     add("--scheduler", metavar="ADDRESS",
-        help="fit on the Dask workers of this scheduler, such as tcp://127.0.0.1:8786 (angular, "
-        "cigmvc and gbs). Workers read .parquet files, or folders of them, under the same paths as "
-        "here; with --id, all files must have the same ids in the same order. There is no "
+        help="fit on the Dask workers of this scheduler, such as tcp://127.0.0.1:8786 (consensus, "
+        "angular, cigmvc and gbs). Workers read .parquet files, or folders of them, under the same "
+        "paths as here; with --id, all files must have the same ids in the same order. There is no "
         "report.html, as the graphs stay on the workers")
     add("--yes", action="store_true", help="fit even if the memory will probably not be enough")
     # fmt: on
@@ -91,7 +96,21 @@ def _fit(options: argparse.Namespace, show: Callable[[str], None]) -> Any:
             return cluster_data(
                 tables, options.clusters, method=options.method, n_neighbors=options.neighbors,
                 random_state=options.seed, checkpoint=options.checkpoint, client=client,
+                **_scaling(options.scaling),
             )  # fmt: skip
+
+
+def _scaling(given: list[str] | None) -> dict[str, Any]:
+    """The parameter `scaling`, if it was given."""
+    if not given:
+        return {}
+    if len(given) == 1 and "=" not in given[0]:
+        return {"scaling": given[0]}
+    pairs = [text.rpartition("=") for text in given]
+    for view, _, name in pairs:
+        if not view:
+            raise ValueError(f"--scaling {name}; expected VIEW=NAME if there are several")
+    return {"scaling": {view: name for view, _, name in pairs}}
 
 
 def _number_or_auto(flag: str, text: str) -> int | str:
@@ -111,12 +130,13 @@ def _print_summary(result: Any, folder: Path) -> None:
     rows = []
     for view in summary["views"]:
         disagreement = view["disagreement"]
-        counts = [f"{view['n_samples']:,}", f"{view['n_features']:,}", f"{view['weight']:.3f}"]
+        counts = [f"{view['n_samples']:,}", f"{view['n_features']:,}", view["scaling"]]
+        counts.append(f"{view['weight']:.3f}")
         rows.append([view["name"], *counts, "" if disagreement is None else f"{disagreement:.3f}"])
     sizes = summary["cluster_sizes"]
     shown = ", ".join(f"{size:,}" for size in sizes[:20]) + (", ..." if len(sizes) > 20 else "")
     title = f"{summary['n_samples']:,} samples in {summary['n_clusters']} clusters"
-    columns = ("view", "samples", "features", "weight", "disagreement")
+    columns = ("view", "samples", "features", "scaling", "weight", "disagreement")
     print_table(title, columns, rows, 1, f"Samples per cluster: {shown}")
     print_path("Labels", folder / "labels.csv")
     if result.is_distributed:

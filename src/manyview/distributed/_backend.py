@@ -1,6 +1,6 @@
 """A fit on Dask workers, repeated where workers are lost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any, Self, TypeVar
 
@@ -15,7 +15,7 @@ from manyview.distributed._build import (
 )
 from manyview.distributed._client import DaskSession, NoWorkersError, WorkerLostError
 from manyview.distributed._stack import BlockStack
-from manyview.distributed._views import DistributedViews, read_distributed
+from manyview.distributed._views import DistributedViews, read_distributed, with_scalers
 from manyview.graphs import FitSize, GraphOptions
 from manyview.runtime import Run
 
@@ -68,6 +68,9 @@ class DaskBackend:
             views = read_distributed(X, present, self._session)
         self.run.log("%d samples in %d blocks", views.n_samples, len(views.bounds) - 1)
         return views
+
+    def scaled(self, views: DistributedViews, scalings: Sequence[str | None]) -> DistributedViews:
+        return with_scalers(views, scalings, self._session)
 
     def check_memory(self, size: FitSize, estimate: object, who: str) -> None:
         """Refuse a fit that the workers have no memory for; `estimate` is for one machine."""

@@ -38,7 +38,7 @@ class DistributedGraphs:
 
     session: DaskSession
     graphs: list[list[Future]]  # one future of rows per view and block, in the order of the views
-    samples: list[list[Future]]  # the normalised samples of each view, one future per block
+    samples: list[list[Future]]  # the scaled samples of each view, one future per block
     bounds: IntArray  # where blocks begin
     numbers: IntArray  # the position, in canonical order, of the sample in each row
     order: CanonicalOrder  # the canonical order
@@ -70,7 +70,7 @@ def distributed_graphs(
     searches: dict[int, NeighborSearch] = {}
     with run.stage("neighbors"):
         session.stage = "neighbors"
-        samples = _normalised_samples(views, order, options.normalize, session)
+        samples = _scaled_samples(views, order, session)
         for v in order.views.tolist():
             name, count = views.names[v], int(views.present_in(v).sum())
             if count < 3:  # no neighbour is nearer than another one
@@ -87,7 +87,10 @@ def distributed_graphs(
                 positions = session.submit("cells", _positions, cells.order, n)
                 numbers = session.gather_rows(cells.order)
                 bounds = np.concatenate([[0], np.cumsum(cells.sizes)])
-            edges[v] = weighted_edges(session, found, samples[v], options.weighting, n)
+            by_count = views.scalings[v] == "tfidf"
+            edges[v] = weighted_edges(
+                session, found, samples[v], options.weighting, n, by_count=by_count
+            )
             n_edges = sum(session.gather(session.map_blocks("weights", _n_edges, edges[v])))
             run.log("view '%s': a graph of %d edges, %s", name, n_edges, searches[v])
             if n_edges == 0:
@@ -141,8 +144,8 @@ def distributed_joined(
     return replace(separate, graphs=joined, bridges=order.samples[bridges.pairs])
 
 
-def _normalised_samples(
-    views: DistributedViews, order: CanonicalOrder, normalize: str | None, session: DaskSession
+def _scaled_samples(
+    views: DistributedViews, order: CanonicalOrder, session: DaskSession
 ) -> list[list[Future]]:
     """`SampleRows` of every view and block."""
     numbers = np.empty(views.n_samples, dtype=np.int64)
@@ -150,13 +153,13 @@ def _normalised_samples(
     n_blocks = len(views.bounds) - 1
     numbered = session.map_blocks("rows", np.asarray, row_blocks(numbers, views.bounds))
     found = []
-    for v, name in enumerate(views.names):
+    for v, scaler in enumerate(views.scalers):
         present: list[Any] = [None] * n_blocks
         if views.present is not None:
             present = row_blocks(views.present[:, v], views.bounds)
-        same = ([value] * n_blocks for value in (name, normalize, views.largest[v]))
+        same = [scaler] * n_blocks
         found.append(
-            session.map_blocks("rows", sample_rows, views.blocks[v], numbered, present, *same)
+            session.map_blocks("rows", sample_rows, views.blocks[v], numbered, present, same)
         )
     return found
 

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, vstack
 from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
 from manyview.distributed._client import DaskSession
 from manyview.graphs import nearest, nearest_reference_exact
-from manyview.inputs import DenseRows, SparseRows, view_rows
+from manyview.inputs import DenseRows, Scaler, SparseRows
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,16 @@ def sample_rows(
     matrix: Matrix,
     samples: IntArray,
     present: BoolArray | None,
-    name: str,
-    normalize: str | None,
-    largest: float,
+    scaler: Scaler,
 ) -> SampleRows:
-    """The samples of a block that the view has."""
+    """The samples of a block that the view has, scaled."""
     order = np.argsort(samples)
     if present is not None:
         order = order[present[order]]
-    return SampleRows(view_rows(matrix[order], name, normalize, largest), samples[order])
+    empty = scaler.empty(matrix[order])
+    if empty is not None:
+        order = order[~empty]
+    return SampleRows(scaler.rows(matrix[order]), samples[order])
 
 
 def concat_rows(parts: Sequence[DenseRows | SparseRows]) -> DenseRows | SparseRows:

@@ -1,7 +1,7 @@
 """Distributed views: from Dask arrays and data frames, Parquet files, or local tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,20 @@ from manyview.distributed._parquet import parquet_table
 from manyview.graphs import ViewSize
 from manyview.inputs import (
     NonFinite,
+    Scaler,
     as_mask,
     as_matrix,
     check_finite,
     check_in_some_view,
     check_same_index,
     find_non_finite,
+    fit_scaler,
     is_collection,
     is_frame,
     name_tables,
+    resolved_scaling,
     row_digests,
+    statistics_sample,
     zero_missing_rows,
 )
 
@@ -43,6 +47,7 @@ class DistributedViews:
     digests: list[NDArray[np.uint64]]  # one hash per view and row, for `order_from_digests`
     largest: list[float]  # the largest absolute value of every view
     stored: list[int | None]  # number of stored entries of every view, None if it is dense
+    scalers: tuple[Scaler, ...] = ()  # of every view, once its scaling is chosen
 
     @property
     def n_samples(self) -> int:
@@ -54,6 +59,11 @@ class DistributedViews:
             ViewSize(int(self.present_in(v).sum()), width, self.stored[v])
             for v, width in enumerate(self.widths)
         )
+
+    @property
+    def scalings(self) -> tuple[str, ...]:
+        """The name of each view's scaling."""
+        return tuple(scaler.name for scaler in self.scalers)
 
     def present_in(self, view: int) -> BoolArray:
         """Which samples a view has."""
@@ -112,6 +122,28 @@ def read_distributed(X: Any, present: Any, session: DaskSession) -> DistributedV
     return DistributedViews(
         tuple(tables), widths, bounds, blocks, None if has.all() else has, digests, largest, stored
     )
+
+
+def with_scalers(
+    views: DistributedViews, scalings: Sequence[str | None], session: DaskSession
+) -> DistributedViews:
+    """The views with a scaler each; columns are judged by samples that the workers send."""
+    scalers = []
+    for v, scaling in enumerate(scalings):
+        own: list[Any] = [None] * len(views.blocks[v])
+        if views.present is not None:
+            own = row_blocks(views.present[:, v], views.bounds)
+        share = [len(views.blocks[v])] * len(own)
+        parts = session.gather(session.map_blocks("check", _some_rows, views.blocks[v], own, share))
+        sample = _concat(parts, [slice(None)] * len(parts))
+        found = resolved_scaling(sample, views.names[v], scaling)
+        scalers.append(fit_scaler(sample, found, views.largest[v]))
+    return replace(views, scalers=tuple(scalers))
+
+
+def _some_rows(matrix: Matrix, present: BoolArray | None, n_blocks: int) -> Matrix:
+    """The share of one block of several in the samples that columns are judged by."""
+    return statistics_sample(matrix if present is None else matrix[present], n_blocks)
 
 
 def _named(X: Any) -> dict[str, Any]:

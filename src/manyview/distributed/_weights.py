@@ -23,7 +23,13 @@ class Edges:
 
 
 def weighted_edges(
-    session: DaskSession, found: list[Future], blocks: list[Future], weighting: str, n_samples: int
+    session: DaskSession,
+    found: list[Future],
+    blocks: list[Future],
+    weighting: str,
+    n_samples: int,
+    *,
+    by_count: bool = False,
 ) -> list[Future]:
     """The graph of the neighbours found: one future of `Edges` per block."""
     scale, norms = 1.0, None
@@ -33,7 +39,9 @@ def weighted_edges(
         scale = float(total / count) if count else 1.0
     if weighting == "cosine":
         norms = session.submit("weights", _norms, blocks, n_samples)
-    return session.map_blocks("weights", _weigh, found, norms, weighting, scale, n_samples)
+    return session.map_blocks(
+        "weights", _weigh, found, norms, weighting, scale, n_samples, by_count
+    )
 
 
 def graph_in_blocks(
@@ -66,13 +74,19 @@ def _norms(blocks: Sequence[SampleRows], n_samples: int) -> FloatArray:
 
 
 def _weigh(
-    found: SampleNeighbors, norms: FloatArray | None, weighting: str, scale: float, n_samples: int
+    found: SampleNeighbors,
+    norms: FloatArray | None,
+    weighting: str,
+    scale: float,
+    n_samples: int,
+    by_count: bool,
 ) -> Edges:
     columns = found.indices[:, :-1]
     pairs = None if norms is None else (norms[found.samples][:, None], norms[columns])
     weights = neighbor_weights(found.sq_distances, weighting, pairs, scale)
     kind = np.int32 if n_samples < 2**31 else np.int64
-    return Edges(found.samples, graph_from_neighbors(columns.astype(kind), weights, n_samples))
+    graph = graph_from_neighbors(columns.astype(kind), weights, n_samples, by_count=by_count)
+    return Edges(found.samples, graph)
 
 
 def _select(edges: Edges, positions: IntArray | None, start: int, stop: int) -> Edges:

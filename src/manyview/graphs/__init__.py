@@ -56,6 +56,7 @@ from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._steps import (
     EVERYWHERE,
     PER_ROW,
+    ClusterWeightByView,
     EdgeWeightByView,
     MeanGraph,
     OwnClusterShare,

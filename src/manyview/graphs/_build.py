@@ -26,13 +26,17 @@ from manyview.inputs import (
     Views,
     canonical_order,
     count_distinct,
+    fit_scaler,
     side_by_side,
+    statistics_sample,
     view_rows,
 )
 from manyview.runtime import Run
 
 #: Complete graphs store N^2 weights per view; with more samples they are refused.
 COMPLETE_LIMIT = 10_000
+# Fewer neighbours than this leave graphs in pieces.
+_FEWEST = 10
 _EQUALLY_FAR = "every sample is equally far from all its neighbours"
 
 
@@ -44,7 +48,8 @@ class GraphOptions:
     auto_neighbors: int  # what "auto" stands for where there are enough samples
     weighting: str  # one of `WEIGHTINGS`, or "precomputed"
     search: str  # {"auto", "exact", "approximate"}
-    normalize: str | None  # {"auto", "zscore", "unit", None}
+    # With this many clusters "auto" is at most the mean size of a cluster, but at least 10.
+    n_clusters: int | None = None
 
     def __post_init__(self) -> None:
         if self.n_neighbors == "all" and self.weighting == "adaptive":
@@ -60,13 +65,17 @@ class GraphOptions:
     def neighbors_for(self, n: int, name: str) -> int:
         """k for a view of n samples."""
         automatic = self.n_neighbors == "auto"
-        k = min(self.auto_neighbors, max(n - 2, 1)) if automatic else int(self.n_neighbors)
+        k = self._auto(n) if automatic else int(self.n_neighbors)
         if n < 3 and automatic:
             raise ValueError(f"view '{name}' has n_samples={n}; expected at least 3 for a graph")
         if k > n - 2:
             expected = f"expected 1 to {n - 2}" if n > 2 else "expected at least 3 samples"
             raise ValueError(f"n_neighbors={k}, but view '{name}' has n_samples={n}; {expected}")
         return k
+
+    def _auto(self, n: int) -> int:
+        k = min(self.auto_neighbors, max(n - 2, 1))
+        return k if self.n_clusters is None else min(k, max(n // self.n_clusters, _FEWEST))
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,7 @@ def view_graphs(views: Views, options: GraphOptions, run: Run) -> ViewGraphs:
 def concatenated_graph(views: Views, options: GraphOptions, run: Run) -> tuple[ViewGraphs, Rows]:
     """The one graph of all views' features side by side, and the rows it was made from."""
     order = canonical_order(views)
-    rows = side_by_side(rows_in_order(views, order, options))
+    rows = side_by_side(rows_in_order(views, order))
     made = _graph(rows, "all views", options, run)
     searches = () if made.search is None else (made.search,)
     single = replace(order, views=np.zeros(1, dtype=np.intp))
@@ -129,12 +138,9 @@ def concatenated_graph(views: Views, options: GraphOptions, run: Run) -> tuple[V
     return ViewGraphs((made.graph,), single, what, searches, row_order=made.rows), rows
 
 
-def rows_in_order(views: Views, order: CanonicalOrder, options: GraphOptions) -> list[Any]:
-    """Normalised rows of all views, samples and views in canonical order."""
-    return [
-        view_rows(views.matrices[v][order.samples], views.names[v], options.normalize)
-        for v in order.views
-    ]
+def rows_in_order(views: Views, order: CanonicalOrder) -> list[Any]:
+    """Scaled rows of all views, samples and views in canonical order."""
+    return [view_rows(views.matrices[v][order.samples], views.scalings[v]) for v in order.views]
 
 
 def joined(
@@ -142,7 +148,7 @@ def joined(
 ) -> ViewGraphs:
     """The graphs with bridges between components, if their union has more than `n_clusters`.
 
-    `make_rows` gives the normalised rows of the views in canonical order; None for graphs that were
+    `make_rows` gives the scaled rows of the views in canonical order; None for graphs that were
     given, which have no distances to choose bridges by.
     """
     order, present = separate.order, separate.present
@@ -219,23 +225,32 @@ def _graph_of_view(
     views: Views, v: int, order: CanonicalOrder, options: GraphOptions, run: Run
 ) -> ViewGraph:
     """A view's graph between all samples; rows of samples that the view lacks are empty."""
-    matrix, name, n = views.matrices[v], views.names[v], views.n_samples
-    samples = views.samples_of(v)
-    if samples is None:
-        rows = view_rows(matrix[order.samples], name, options.normalize)
-        return _graph(rows, name, options, run)
-    own = np.flatnonzero(np.isin(order.samples, samples))
-    if len(own) < 3:  # no neighbour is nearer than another one
+    name, n = views.names[v], views.n_samples
+    matrix = views.matrices[v][order.samples]
+    own = np.arange(n)
+    if (samples := views.samples_of(v)) is not None:
+        own = np.flatnonzero(np.isin(order.samples, samples))
+        matrix = matrix[own]
+    scaler = fit_scaler(statistics_sample(matrix), views.scalings[v])
+    if (empty := scaler.empty(matrix)) is not None and empty.any():
+        own, matrix = own[~empty], matrix[~empty]
+    if len(own) < min(n, 3):  # no neighbour is nearer than another one
         return ViewGraph(csr_array((n, n)), None, None)
-    rows = view_rows(matrix[order.samples[own]], name, options.normalize)
-    made = _graph(rows, name, options, run)
+    rows = scaler.rows(matrix)
+    del matrix  # a search needs memory for itself
+    made = _graph(rows, name, options, run, by_count=scaler.name == "tfidf")
+    if len(own) == n:
+        return made
     row_order = made.rows
     if row_order is not None:
         row_order = np.concatenate([own[row_order], np.setdiff1d(np.arange(n), own)])
     return ViewGraph(expand_graph(made.graph, own, n), row_order, made.search)
 
 
-def _graph(rows: Rows, name: str, options: GraphOptions, run: Run) -> ViewGraph:
+def _graph(
+    rows: Rows, name: str, options: GraphOptions, run: Run, *, by_count: bool = False
+) -> ViewGraph:
+    """The graph of some rows; for `by_count` see `graph_from_neighbors`."""
     n = rows.n_samples
     with run.stage("neighbors"):
         if options.n_neighbors == "all":
@@ -247,7 +262,7 @@ def _graph(rows: Rows, name: str, options: GraphOptions, run: Run) -> ViewGraph:
             return ViewGraph(complete_graph(rows, options.weighting), None, None)
         k = options.neighbors_for(n, name)
         near = nearest(rows, k + 1, options.search, run.seed)
-        graph = neighbor_graph(near, options.weighting, rows.sq_norms())
+        graph = neighbor_graph(near, options.weighting, rows.sq_norms(), by_count=by_count)
     run.log("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
     return ViewGraph(graph, near.order, near.search)
 

@@ -9,14 +9,15 @@ from manyview.inputs import Rows, Views, count_distinct, powers_of_two, view_row
 from manyview.runtime import format_bytes
 
 
-def view_kernels(
-    views: Views, kernel: str, normalize: str | None, n_clusters: int
-) -> tuple[list[FloatArray], FloatArray]:
+def view_kernels(views: Views, kernel: str, n_clusters: int) -> tuple[list[FloatArray], FloatArray]:
     """The kernel of every view, and its sigma; no sigmas for precomputed kernels."""
     pairs = list(zip(views.names, views.matrices, strict=True))
     if kernel == "precomputed":
         return [_precomputed_kernel(matrix, name) for name, matrix in pairs], np.array([])
-    rows = [view_rows(matrix, name, normalize) for name, matrix in pairs]
+    rows = [
+        view_rows(matrix, scaling)
+        for matrix, scaling in zip(views.matrices, views.scalings, strict=True)
+    ]
     check_distinct(count_distinct(rows), views.n_samples, n_clusters)
     kernels, sigmas = zip(*(gaussian_kernel(own) for own in rows), strict=True)
     for name, sigma in zip(views.names, sigmas, strict=True):

@@ -93,12 +93,16 @@ class Stack(Protocol):
 
 @dataclass(frozen=True)
 class MeanGraph(Step):
-    """The mean of the views' graphs, rows scaled to sum 1."""
+    """The mean of the views' graphs, weighted if weights are given, rows scaled to sum 1."""
 
+    view_weights: FloatArray | None = None
     name: ClassVar[str] = "start"
 
     def __call__(self, block: RowBlock) -> FloatArray:
-        mean: FloatArray = block.weights.mean(axis=0)
+        if self.view_weights is None:
+            mean: FloatArray = block.weights.mean(axis=0)
+        else:
+            mean = np.tensordot(self.view_weights, block.weights, axes=1)
         sums = block.row_sums(mean)
         mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(block.indptr))
         return mean
@@ -112,6 +116,28 @@ class EdgeWeightByView(Step):
 
     def __call__(self, block: RowBlock) -> FloatArray:
         return block.row_sums_by_view(block.weights)
+
+
+@dataclass(frozen=True)
+class ClusterWeightByView(Step):
+    """(V, 2, C): of each view's edges, the weight inside each cluster and that which touches it,
+    half of it from either end."""
+
+    labels: IntArray = field(metadata=EVERYWHERE)
+    name: ClassVar[str] = "weights"
+
+    def __call__(self, block: RowBlock) -> FloatArray:
+        count = int(self.labels.max()) + 1
+        here = np.repeat(
+            self.labels[block.first : block.first + block.n_rows], np.diff(block.indptr)
+        )
+        there = self.labels[block.indices]
+        found = np.empty((len(block.weights), 2, count))
+        for v, values in enumerate(block.weights):
+            found[v, 0] = np.bincount(here, np.where(here == there, values, 0.0), count)
+            found[v, 1] = np.bincount(here, values, count) / 2
+            found[v, 1] += np.bincount(there, values, count) / 2
+        return found
 
 
 @dataclass(frozen=True)

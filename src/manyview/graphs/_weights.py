@@ -11,7 +11,9 @@ from manyview.inputs import Rows
 WEIGHTINGS = ("adaptive", "binary", "cosine", "heat")
 
 
-def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr_array:
+def neighbor_graph(
+    near: Neighbors, weighting: str, sq_norms: FloatArray, *, by_count: bool = False
+) -> csr_array:
     """Directed graph of the k nearest neighbours, from k + 1; rows sum to 1 or are empty.
 
     Only neighbours closer than the (k+1)-th have an edge. All that are tied with it are left out:
@@ -25,6 +27,7 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
         "cosine" the cosine, at least 0; "heat" exp(-d_ij / (2 t)), t the mean squared distance
         between neighbours in the view.
     sq_norms : squared norms of the samples' rows
+    by_count : as in `graph_from_neighbors`
     """
     columns = near.indices[:, :-1].astype(np.int32)
     pairs = (sq_norms[:, None], sq_norms[columns]) if weighting == "cosine" else None
@@ -33,7 +36,7 @@ def neighbor_graph(near: Neighbors, weighting: str, sq_norms: FloatArray) -> csr
         distances = np.sort(untied_distances(near.sq_distances))
         scale = float(distances.mean()) if len(distances) else 1.0
     weights = neighbor_weights(near.sq_distances, weighting, pairs, scale)
-    return graph_from_neighbors(columns, weights, len(columns))
+    return graph_from_neighbors(columns, weights, len(columns), by_count=by_count)
 
 
 def untied_distances(sq_distances: FloatArray) -> FloatArray:
@@ -72,12 +75,22 @@ def neighbor_weights(
     return np.where(gain > 0, _cosines((own + theirs - nearest) / 2, own * theirs), 0.0)
 
 
-def graph_from_neighbors(columns: IntArray, weights: FloatArray, n_samples: int) -> csr_array:
-    """Rows of a graph from neighbours (n, k); they sum to 1 or are empty."""
+def graph_from_neighbors(
+    columns: IntArray, weights: FloatArray, n_samples: int, *, by_count: bool = False
+) -> csr_array:
+    """Rows of a graph from neighbours (n, k); they sum to 1 or are empty.
+
+    With `by_count` they sum to the share of the k neighbours that are edges: a view tells little
+    of a sample that has something in common with few others.
+    """
     n, k = columns.shape
     row_starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
     graph = csr_array((weights.ravel(), columns.ravel(), row_starts), shape=(n, n_samples))
-    return scale_rows(graph)
+    scaled = scale_rows(graph)
+    if by_count:
+        counts = np.diff(scaled.indptr)
+        scaled.data *= np.repeat(counts / k, counts)
+    return scaled
 
 
 def complete_graph(rows: Rows, weighting: str) -> csr_array:

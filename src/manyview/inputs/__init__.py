@@ -18,15 +18,26 @@ from manyview.inputs._missing import (
     zero_missing_rows,
 )
 from manyview.inputs._names import first_few, id_text
+from manyview.inputs._scalers import (
+    SCALING_NAMES,
+    SCALINGS,
+    Scaler,
+    Scaling,
+    check_scaling,
+    fit_scaler,
+    joint_rows,
+    resolved_scaling,
+    scaling_by_view,
+    statistics_sample,
+    view_rows,
+)
 from manyview.inputs._scaling import (
     DenseRows,
     Rows,
     SparseRows,
     count_distinct,
-    joint_rows,
     powers_of_two,
     side_by_side,
-    view_rows,
 )
 from manyview.inputs._sparse import check_sparse
 from manyview.inputs._views import (

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
+from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray, Matrix
 
 # A row whose range is below this part of its largest entry is constant up to rounding.
 _FLAT = 16 * np.finfo(np.float64).eps
-# In units of the largest number of the training samples; single precision can still square it.
-_FAR_OUT = 1e12
 
 
 @dataclass(frozen=True)
@@ -127,45 +125,6 @@ def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:
     if all(isinstance(part, DenseRows) for part in parts):
         return DenseRows(np.hstack([part.data for part in parts if isinstance(part, DenseRows)]))
     return JoinedRows(tuple(parts))
-
-
-def view_rows(
-    matrix: Matrix, name: str, normalize: str | None, largest: float | None = None
-) -> DenseRows | SparseRows:
-    """A view's samples, normalised as the parameter `normalize` of the estimators says.
-
-    `largest` is the largest absolute value of the view where these are not all of its samples.
-    """
-    return normalize_rows(matrix, _resolved(matrix, name, normalize), largest)
-
-
-def joint_rows(
-    known: Matrix, new: Matrix, name: str, normalize: str | None
-) -> DenseRows | SparseRows:
-    """Training samples of a view and new ones after them, normalised as the training samples were.
-
-    With normalize=None the training samples alone set the scale: new ones far outside are clipped.
-    """
-    if _resolved(known, name, normalize) is None:
-        far = _FAR_OUT * float(np.abs(known.data if issparse(known) else known).max(initial=0.0))
-        if isinstance(new, csr_array):
-            new = _with_data(new, np.clip(new.data, -far, far))
-        else:
-            new = np.clip(new, -far, far)
-    both = vstack if isinstance(known, csr_array) else np.vstack
-    return view_rows(both([known, new]), name, normalize)
-
-
-def _resolved(matrix: Matrix, name: str, normalize: str | None) -> str | None:
-    width = matrix.shape[1]
-    if normalize == "zscore" and width == 1:
-        raise ValueError(
-            f"view '{name}' has n_features=1, and z-scoring each sample over its features "
-            "leaves nothing of it; expected at least 2 columns, or normalize=None"
-        )
-    if normalize == "auto":
-        return "zscore" if width > 2 else None
-    return normalize
 
 
 def normalize_rows(

@@ -33,13 +33,14 @@ class Views:
 
     `present` (N, V) says which samples a view has; None where all have all. The row of a missing
     sample is finite and has no meaning. `features` has the names of each view's columns, None
-    where they have none.
+    where they have none. `scalings` has the name of each view's scaling once it is chosen.
     """
 
     names: tuple[str, ...]
     matrices: tuple[Matrix, ...]
     present: BoolArray | None = None
     features: tuple[tuple[str, ...] | None, ...] | None = None
+    scalings: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:

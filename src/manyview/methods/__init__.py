@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from manyview.methods._history import Round as Round
     from manyview.methods.angular import AngularCIGMVC as AngularCIGMVC
     from manyview.methods.cigmvc import CIGMVC as CIGMVC
+    from manyview.methods.consensus import ConsensusGraph as ConsensusGraph
     from manyview.methods.coregsc import CoregSC as CoregSC
     from manyview.methods.gbs import GBS as GBS
     from manyview.methods.mcgl import MCGL as MCGL
@@ -61,12 +62,20 @@ REGISTRY = (
     Method("gbs", "GBS", "GBS", "gbs", distributed=True),
     Method("cigmvc", "CIGMVC", "CI-GMVC", "cigmvc", distributed=True),
     Method("angular", "AngularCIGMVC", "angular CI-GMVC", "angular", distributed=True),
+    Method(
+        "consensus",
+        "ConsensusGraph",
+        "consensus graph",
+        "consensus",
+        distributed=True,
+        uses_kmeans=True,
+    ),
     Method("spectral_average", "SpectralAverage", "average graph", "average", uses_kmeans=True),
     Method("spectral_concat", "SpectralConcat", "concatenated", uses_kmeans=True),
     Method("spectral_view", "SpectralView", "single views", uses_kmeans=True),
 )
 #: The method that `manyview.cluster`, the command line and the demo use unless told otherwise.
-DEFAULT = "angular"
+DEFAULT = "consensus"
 #: Methods that `manyview.cluster` offers, by short name, the default first.
 BY_SHORT_NAME = {
     method.short_name: method

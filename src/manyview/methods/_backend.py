@@ -1,6 +1,7 @@
 """Where a fit runs: on this machine, or on Dask workers (`manyview.distributed.DaskBackend`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
@@ -13,7 +14,7 @@ from manyview.graphs import (
     rows_in_order,
     view_graphs,
 )
-from manyview.inputs import Views
+from manyview.inputs import Views, resolved_scaling
 from manyview.runtime import Estimate, Run, check_memory
 
 Learned = TypeVar("Learned")
@@ -44,6 +45,9 @@ class Backend(Protocol):
 
     def read(self, X: Any, present: Any) -> Any:
         """The input as checked views."""
+
+    def scaled(self, views: Any, scalings: Sequence[str | None]) -> Any:
+        """The views with the scaling of each."""
 
     def check_memory(
         self, size: FitSize, estimate: Callable[[FitSize], Estimate], who: str
@@ -82,6 +86,14 @@ class LocalBackend:
 
     def __exit__(self, *error: object) -> None: ...
 
+    def scaled(self, views: Views, scalings: Sequence[str | None]) -> Views:
+        found = []
+        for v, scaling in enumerate(scalings):
+            own, matrix = views.samples_of(v), views.matrices[v]
+            present = matrix if own is None else matrix[own]
+            found.append(resolved_scaling(present, views.names[v], scaling))
+        return replace(views, scalings=tuple(found))
+
     def check_memory(
         self, size: FitSize, estimate: Callable[[FitSize], Estimate], who: str
     ) -> None:
@@ -93,7 +105,7 @@ class LocalBackend:
 
     def join(self, graphs: ViewGraphs, views: Views, n_clusters: int) -> ViewGraphs:
         # Rows can be large, so they are made again only if bridges are needed.
-        rows = partial(rows_in_order, views, graphs.order, self._options)
+        rows = partial(rows_in_order, views, graphs.order)
         return joined(graphs, None if self._options.precomputed else rows, n_clusters, self.run)
 
     def run_fit(

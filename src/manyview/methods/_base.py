@@ -18,10 +18,12 @@ from manyview._typing import Matrix
 from manyview._version import __version__
 from manyview.graphs import FitSize, GraphOptions, Stack, check_dense_limit, view_sizes
 from manyview.inputs import (
+    SCALINGS,
     Views,
     check_numbers,
     content_digest,
     is_collection,
+    scaling_by_view,
     views_from_matrix,
     views_from_tables,
 )
@@ -53,9 +55,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     _takes_missing: ClassVar[bool] = False
     #: What n_neighbors="auto" stands for where there are enough samples; the paper's number.
     _auto_neighbors: ClassVar[int] = 15
+    #: Whether "auto" is at most the mean size of a cluster.
+    _limits_neighbors: ClassVar[bool] = False
 
     n_clusters: Any
-    normalize: Any
+    scaling: Any
     views: Any
     random_state: Any
     verbose: Any
@@ -121,13 +125,21 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             auto_neighbors=self._auto_neighbors,
             weighting=getattr(self, "graph", "adaptive"),
             search=getattr(self, "neighbor_search", "auto"),
-            normalize=self.normalize,
+            n_clusters=int(self.n_clusters)
+            if self._limits_neighbors and not self._finds_n_clusters
+            else None,
         )
 
     def _read(self, backend: Backend, X: Any, present: Any = None) -> Any:
         """The views, checked; what an earlier fit learned is forgotten."""
         views = backend.read(X, present)
         self._check_samples(views)
+        self.__dict__.pop("view_scalings_", None)
+        if not self._takes_similarities:
+            views = backend.scaled(views, scaling_by_view(self.scaling, views.names))
+            self.view_scalings_ = views.scalings
+            for name, scaling in zip(views.names, views.scalings, strict=True):
+                backend.run.log("view '%s': scaling %s: %s", name, scaling, SCALINGS[scaling])
         self.view_names_ = views.names
         self.present_ = views.present
         self._views = None if backend.is_distributed else views
@@ -230,7 +242,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             expected = (
                 "empty rows and columns in precomputed graphs"
                 if self._takes_similarities
-                else f"complete views for {type(self).__name__}, or AngularCIGMVC, CIGMVC, GBS or "
+                else f"complete views for {type(self).__name__}, or ConsensusGraph, CIGMVC, GBS or "
                 "SpectralAverage"
             )
             raise ValueError(

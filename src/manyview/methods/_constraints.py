@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from manyview.graphs import SEARCHES, WEIGHTINGS
+from manyview.inputs import check_scaling
 from manyview.runtime import check_choice, check_integer, check_real
 
 #: Called with a parameter's name and value; raises ValueError.
@@ -50,7 +51,7 @@ def _number_of_clusters(name: str, value: Any) -> None:
 
 COMMON: dict[str, Constraint] = {
     "n_clusters": _n_clusters,
-    "normalize": choice("auto", "zscore", "unit", None),
+    "scaling": check_scaling,
 }
 GRAPH: dict[str, Constraint] = {
     "graph": choice(*WEIGHTINGS, "precomputed"),

@@ -11,11 +11,15 @@ COMMON = dedent("""\
         C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto"
         suggests it from the graphs of the views, as `suggest_n_clusters` does, up to 20; not for
         methods on kernels.
-    normalize : {"auto", "zscore", "unit", None}, default="auto"
-        How each sample is normalised within each view before distances are measured. "zscore"
-        subtracts the sample's mean over its features and divides by its standard deviation, as in
-        the paper; "unit" scales it to length 1. "auto" is "zscore", and None for views of one or
-        two columns, of which "zscore" would leave at most a sign.
+    scaling : str, dict or list, default="paper" ("auto" in `ConsensusGraph`)
+        What is done to the columns and rows of each view before distances are measured. "auto"
+        looks at the numbers of each view and chooses one of "tfidf" (text, sparse counts), "sqrt"
+        (shares, histograms, other numbers that are never negative), "logratio" (counts in few
+        columns), "standard" (columns in different units) and "center". "zscore" subtracts the
+        sample's mean over its features and divides by its standard deviation; "unit" scales it to
+        length 1; "none" changes nothing. "paper" is "zscore", and "none" for views of one or two
+        columns, of which "zscore" would leave at most a sign. A dict has the names of views, a list
+        one entry per view. `view_scalings_` tells what was chosen.
     views : sequence of int, optional
         Numbers of columns of the views, left to right, if X is one matrix.
     random_state : int, RandomState instance or None, default=None
@@ -26,8 +30,9 @@ COMMON = dedent("""\
 
 GRAPH = dedent("""\
     n_neighbors : int, "auto" or "all", default="auto"
-        k, the neighbours of a sample in each view's graph. "auto" is 15 as in the paper (11 in
-        `AngularCIGMVC`), or n_samples - 2 if that is less; "all" is a complete graph, not for
+        k, the neighbours of a sample in each view's graph. "auto" is 15 as in the paper, 11 in
+        `AngularCIGMVC`, in `ConsensusGraph` 20 or the mean size of a cluster if that is less (but
+        at least 10); n_samples - 2 if that is less still; "all" is a complete graph, not for
         `graph="adaptive"`.
     graph : {"adaptive", "binary", "cosine", "heat", "precomputed"}, default="adaptive"
         How the edges of the views' graphs S_v are weighted. "adaptive" is the paper's: in
@@ -59,6 +64,8 @@ LEARNED = dedent("""\
     n_clusters_ : int
         The number of clusters. If it was "auto", `cluster_number_` has the evidence.
     view_names_ : tuple of str
+    view_scalings_ : tuple of str
+        The scaling of each view.
     stage_seconds_ : dict
         Time spent in each stage of the fit.
     n_features_in_ : int

@@ -39,13 +39,17 @@ def fusion_results(
             "converged_": converged,
             "stop_reason_": fusion.stop_reason,
         }
-        if splits:
-            found |= _disagreement(stack, fusion.A)
-        return found | (
-            _graphs(stack, fusion)
-            if isinstance(stack, GraphStack)
-            else {"_confidence": _confidence(stack, found)}
-        )
+        return found | graph_results(stack, fusion.U, fusion.A, found, splits=splits)
+
+
+def graph_results(
+    stack: Stack, U: Any, A: Any, found: dict[str, Any], *, splits: bool = True
+) -> dict[str, Any]:
+    """Attributes that come from the graphs: these and the disagreement here, confidence on Dask."""
+    shares = _disagreement(stack, A) if splits else {}
+    if isinstance(stack, GraphStack):
+        return shares | _graphs(stack, U, A)
+    return shares | {"_confidence": _confidence(stack, found | shares)}
 
 
 def _kmeans(fusion: Fusion, n_clusters: int, seed: int) -> IntArray:
@@ -61,11 +65,11 @@ def _kmeans(fusion: Fusion, n_clusters: int, seed: int) -> IntArray:
     return kmeans_labels(fusion.F, n_clusters, seed)
 
 
-def _graphs(stack: GraphStack, fusion: Fusion) -> dict[str, Any]:
-    S, A, views = stack.weights, fusion.A, _positions(stack)
+def _graphs(stack: GraphStack, U: Any, A: Any) -> dict[str, Any]:
+    S, views = stack.weights, _positions(stack)
     return {
         "view_graphs_": [stack.matrix(S[v]) for v in views],
-        "unified_graph_": stack.matrix(fusion.U),
+        "unified_graph_": stack.matrix(U),
         "consistent_graphs_": [stack.matrix(A[v]) for v in views],
         "inconsistent_graphs_": [stack.matrix(S[v] - A[v]) for v in views],
     }

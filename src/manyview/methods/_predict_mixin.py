@@ -113,7 +113,6 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             views=tuple(self._training_view(views, v, columns) for v, columns in enumerate(names)),
             labels=self.labels_,
             n_neighbors=self.n_neighbors_,
-            normalize=options.normalize,
             neighbor_search=options.search,
             seed=self._seed,
             about={
@@ -168,6 +167,7 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             weight=float(self.vote_weights_[v]),
             trust=trusted if own is None else trusted[own],
             features=features,
+            scaling=views.scalings[v],
         )
 
     def _new_views(self, model: ClusterModel, X: Any, present: Any) -> Views:

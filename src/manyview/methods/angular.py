@@ -9,6 +9,7 @@ import numpy as np
 
 from manyview._typing import FloatArray
 from manyview.graphs import EdgeWeightByView, FitSize, Stack
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP, real
 from manyview.methods._docs import shared_docs
@@ -94,7 +95,7 @@ class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     n_neighbors: int | str = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     beta: float = 1e-12
     gamma: float = 1e-5

@@ -15,6 +15,7 @@ import numpy as np
 
 from manyview._typing import BoolArray, FloatArray
 from manyview.graphs import FitSize, MeanGraph, Stack
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP, real
 from manyview.methods._docs import shared_docs
@@ -264,7 +265,7 @@ class CIGMVC(PredictMixin, MultiViewClusterer):
     n_neighbors: int | str = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     beta: float = 1e-12
     gamma: float = 1e-5

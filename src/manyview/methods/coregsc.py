@@ -8,6 +8,7 @@ import numpy as np
 
 from manyview._typing import FloatArray
 from manyview.graphs import FitSize, view_kernels
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, KERNEL, choice, integer, real
 from manyview.methods._docs import shared_docs
@@ -76,7 +77,7 @@ class CoregSC(PredictMixin, MultiViewClusterer):
     coupling: float = 0.5
     max_iter: int = 10
     kernel: str = "gaussian"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     max_dense_samples: int = 5000
     random_state: Any = None
@@ -87,9 +88,7 @@ class CoregSC(PredictMixin, MultiViewClusterer):
         with self._running() as run, self._backend(run) as backend:
             views = self._read(backend, X)
             self._check_dense(backend, views, self.max_dense_samples)
-            kernels, self.bandwidths_ = view_kernels(
-                views, self.kernel, self.normalize, self.n_clusters_
-            )
+            kernels, self.bandwidths_ = view_kernels(views, self.kernel, self.n_clusters_)
             normalized = [_normalize(kernels.pop(0)) for _ in views.names]
             self.__dict__.pop("centroid_", None)  # of an earlier fit
             if self.scheme == "pairwise":

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from manyview.graphs import FitSize, Stack
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP
 from manyview.methods._docs import shared_docs
@@ -62,7 +63,7 @@ class GBS(PredictMixin, MultiViewClusterer):
     n_neighbors: int | str = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     updates: str = "published"
     lambda_init: float = 1.0

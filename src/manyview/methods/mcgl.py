@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import _kernels
 from manyview._typing import FloatArray
 from manyview.graphs import FitSize, GraphStack, stack_graphs, union_components
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, real
 from manyview.methods._docs import shared_docs
@@ -96,7 +97,7 @@ class MCGL(PredictMixin, MultiViewClusterer):
     n_neighbors: int | str = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     max_iter: int = 30
     tol: float = 1e-3

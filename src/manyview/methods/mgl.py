@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray
 from manyview.graphs import FitSize
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, real
 from manyview.methods._docs import shared_docs
@@ -99,7 +100,7 @@ class MGL(PredictMixin, MultiViewClusterer):
     n_neighbors: int | str = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     max_iter: int = 100
     tol: float = 1e-8

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray
 from manyview.graphs import FitSize, view_kernels
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, KERNEL, integer, real
 from manyview.methods._docs import shared_docs
@@ -90,7 +91,7 @@ class MSC(PredictMixin, MultiViewClusterer):
     max_iter: int = 100
     tol: float = 1e-6
     kernel: str = "gaussian"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     max_dense_samples: int = 5000
     random_state: Any = None
@@ -101,9 +102,7 @@ class MSC(PredictMixin, MultiViewClusterer):
         with self._running() as run, self._backend(run) as backend:
             views = self._read(backend, X)
             self._check_dense(backend, views, self.max_dense_samples)
-            kernels, self.bandwidths_ = view_kernels(
-                views, self.kernel, self.normalize, self.n_clusters_
-            )
+            kernels, self.bandwidths_ = view_kernels(views, self.kernel, self.n_clusters_)
             T = [_row_stochastic(kernels.pop(0)) for _ in views.names]
             P = self._decompose(T)
             top = largest_eigenvectors(_symmetric_chain(P), self.n_clusters_)

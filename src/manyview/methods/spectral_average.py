@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from manyview.graphs import FitSize
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
@@ -52,7 +53,7 @@ class SpectralAverage(PredictMixin, MultiViewClusterer):
     n_neighbors: int | str = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     random_state: Any = None
     verbose: int = 0

@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 from manyview.graphs import FitSize, ViewSize, concatenated_graph, joined
+from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
@@ -53,7 +54,7 @@ class SpectralConcat(PredictMixin, MultiViewClusterer):
     n_neighbors: int | str = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     random_state: Any = None
     verbose: int = 0

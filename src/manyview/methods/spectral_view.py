@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from manyview.graphs import FitSize
-from manyview.inputs import Views
+from manyview.inputs import Scaling, Views
 from manyview.methods._base import MultiViewClusterer, view_index
 from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
@@ -56,7 +56,7 @@ class SpectralView(PredictMixin, MultiViewClusterer):
     n_neighbors: int | str = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
-    normalize: str | None = "auto"
+    scaling: Scaling = "paper"
     views: Sequence[int] | None = None
     random_state: Any = None
     verbose: int = 0
@@ -66,7 +66,9 @@ class SpectralView(PredictMixin, MultiViewClusterer):
         with self._running() as run, self._backend(run) as backend:
             views = self._read(backend, X)
             v = view_index(self.view, views.names)
-            chosen = Views((views.names[v],), (views.matrices[v],))
+            chosen = Views(
+                (views.names[v],), (views.matrices[v],), scalings=views.scalings[v : v + 1]
+            )
             graphs = self._graphs(backend, chosen)
             self._learned(mean_graph_results(graphs, self.n_clusters_, run))
             self.view_weights_ = np.eye(len(views.names))[v]

@@ -49,7 +49,6 @@ class ClusterModel:
     views : tuple of TrainingView
     labels : array of shape (n_samples,)
     n_neighbors : int
-    normalize : str or None
     neighbor_search : str
     seed : int
     about : dict
@@ -59,7 +58,6 @@ class ClusterModel:
     views: tuple[TrainingView, ...]
     labels: IntArray
     n_neighbors: int
-    normalize: str | None
     neighbor_search: str
     seed: int
     about: Mapping[str, Any]
@@ -143,7 +141,7 @@ class ClusterModel:
         if matrix.shape[0] == 0:
             return csr_array(shape)
         n_training = view.matrix.shape[0]
-        rows = joint_rows(view.matrix, matrix, view.name, self.normalize)
+        rows = joint_rows(view.matrix, matrix, view.scaling)
         m = min(self.n_neighbors + 1, n_training)
         columns, distances = nearest_reference(rows, n_training, m, self.neighbor_search, self.seed)
         weights = np.ones((len(columns), 1))

@@ -8,13 +8,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import Matrix
-from manyview.inputs import check_sparse
+from manyview.inputs import SCALINGS, check_sparse
 from manyview.predict._model import ClusterModel
 from manyview.predict._training_views import TrainingView
 from manyview.runtime import ARCHIVE_ERRORS, Archive, archive_bytes, read_archive, write_file
 
 #: Increased when older programs can't read what newer ones write.
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _FORMAT = "manyview model"
 _MANIFEST = "model.json"
 
@@ -42,6 +42,7 @@ def model_bytes(model: ClusterModel) -> bytes:
                 "complete": view.samples is None,
                 "weight": view.weight,
                 "features": None if view.features is None else list(view.features),
+                "scaling": view.scaling,
             }
         )
     manifest = {
@@ -51,7 +52,6 @@ def model_bytes(model: ClusterModel) -> bytes:
         "n_samples": len(model.labels),
         "n_clusters": model.n_clusters,
         "n_neighbors": model.n_neighbors,
-        "normalize": model.normalize,
         "neighbor_search": model.neighbor_search,
         "seed": model.seed,
         "views": views,
@@ -106,9 +106,7 @@ def _model(archive: Archive) -> ClusterModel:
     if n < 1 or labels.min() != 0 or labels.max() != n_clusters - 1:
         raise ValueError(f"labels are not 0 to {n_clusters - 1}")
     views = [_view(entry, v, n, archive) for v, entry in enumerate(manifest["views"])]
-    normalize, search = manifest["normalize"], manifest["neighbor_search"]
-    if normalize not in ("auto", "zscore", "unit", None):
-        raise ValueError(f"normalize is {normalize!r}")
+    search = manifest["neighbor_search"]
     if search not in ("auto", "exact", "approximate"):
         raise ValueError(f"neighbor_search is {search!r}")
     if not views or int(manifest["n_neighbors"]) < 1 or int(manifest["seed"]) < 0:
@@ -119,7 +117,6 @@ def _model(archive: Archive) -> ClusterModel:
         views=tuple(views),
         labels=labels.astype(np.intp),
         n_neighbors=int(manifest["n_neighbors"]),
-        normalize=normalize,
         neighbor_search=search,
         seed=int(manifest["seed"]),
         about=dict(manifest["about"]),
@@ -139,6 +136,12 @@ def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> TrainingVi
     features = entry["features"]
     if features is not None and len(features) != width:
         raise ValueError(f"view {v} has {len(features)} names for {width} columns")
+    # Files of format 1 have one scaling for all views.
+    scaling = entry["scaling"] if "scaling" in entry else archive.manifest["normalize"] or "none"
+    if scaling == "auto":
+        scaling = "zscore" if width > 2 else "none"
+    if scaling not in SCALINGS:
+        raise ValueError(f"the scaling of view {v} is {scaling!r}")
     weight, trust = float(entry["weight"]), archive.array(f"{prefix}/trust", "f", (own,))
     if not (math.isfinite(weight) and weight >= 0 and ((trust >= 0) & (trust <= 1)).all()):
         raise ValueError(f"weight or trust of view {v} is out of range")
@@ -149,6 +152,7 @@ def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> TrainingVi
         weight=weight,
         trust=trust,
         features=None if features is None else tuple(map(str, features)),
+        scaling=str(scaling),
     )
 
 

@@ -22,6 +22,7 @@ class TrainingView:
     # (n_present,): the share of the sample's edges in this view that the other views agree with.
     trust: FloatArray
     features: tuple[str, ...] | None = None  # names of the columns, if known; or None
+    scaling: str = "zscore"  # one of `SCALINGS`
 
     @property
     def width(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
 from manyview._version import __version__
+from manyview.inputs import SCALINGS
 from manyview.plotting import (
     map_graphs,
     plot_convergence,
@@ -53,7 +54,7 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
     return templates.get_template("report/clusters.html.j2").render(
         contents=contents, version=__version__,
         n_samples=len(contents.labels), n_shown=len(shown),
-        clusters=clusters, disagreement_views=names, full_bar=FULL_BAR,
+        clusters=clusters, scalings=SCALINGS, disagreement_views=names, full_bar=FULL_BAR,
         graphs=_graph_figures(contents),
         learning=_learning_figures(contents),
         heat=_disagreement_figure(contents),

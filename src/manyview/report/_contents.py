@@ -23,12 +23,14 @@ _STOP_REASONS = {
 
 @dataclass(frozen=True)
 class ViewContents:
-    """One view: `n_samples` are present, `weight` is its share of the view weights, `disagreement`
-    the inconsistent share of its graph, and `effects` has one sequence per cluster."""
+    """One view: `n_samples` are present, `scaling` names what was done to its columns and rows,
+    `weight` is its share of the view weights, `disagreement` the inconsistent share of its graph,
+    and `effects` has one sequence per cluster."""
 
     name: str
     n_samples: int
     n_features: int
+    scaling: str
     weight: float
     disagreement: float | None
     graph: csr_array

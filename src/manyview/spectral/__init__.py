@@ -24,5 +24,6 @@ from manyview.spectral._spectrum import (
     largest_eigenvectors,
     normalized_embedding,
     smallest_eigenpairs,
+    soft_embedding,
     unit_rows,
 )

@@ -49,6 +49,8 @@ _SMALL = 64
 # product limit, beyond which a direct solver is faster.
 _DEGREE_FROM_EXACT = 20
 _PRODUCTS_FROM_EXACT = 160
+# Power of the factors of the eigenvectors in a soft embedding.
+_SOFTNESS = 0.75
 
 
 def is_large(n_samples: int) -> bool:
@@ -215,6 +217,18 @@ def normalized_embedding(graph: csr_array, n_clusters: int, rng: np.random.Gener
     spectrum = laplacian_spectrum(graph, n_clusters, rng, normalized=True)
     spectrum.warn_unless_converged()
     return unit_rows(spectrum.embedding)
+
+
+def soft_embedding(spectrum: Spectrum) -> FloatArray:
+    """Rows for k-means from more eigenvectors of the normalised Laplacian than clusters.
+
+    Eigenvector i is multiplied by (1 - w_i / w)^(3/4), w the first eigenvalue that is left out, and
+    rows are scaled to length 1. If there is a clear gap in the eigenvalues, vectors behind it
+    vanish. If there is none, small tight groups of samples do not take all vectors.
+    """
+    values, last = spectrum.values[:-1], spectrum.values[-1]
+    share = values / last if 0 < last < np.inf else np.zeros_like(values)
+    return unit_rows(spectrum.embedding * np.maximum(1 - share, 0.0) ** _SOFTNESS)
 
 
 def unit_rows(embedding: FloatArray) -> FloatArray:

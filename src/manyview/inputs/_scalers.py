@@ -1,0 +1,307 @@
+"""Scaling: what is done to the columns and rows of a view before distances are measured.
+
+`choose_scaling` is the rule of ``scaling="auto"``. It looks at the numbers alone, never at labels.
+docs/scaling-of-views.md explains it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, diags_array, vstack
+
+from manyview._typing import BoolArray, FloatArray, Matrix
+from manyview.inputs._scaling import (
+    DenseRows,
+    SparseRows,
+    normalize_rows,
+    powers_of_two,
+)
+from manyview.runtime import check_choice
+
+#: Scalings by name, with what they do.
+SCALINGS: dict[str, str] = {
+    "zscore": "each sample: mean 0 and variance 1 over its features",
+    "unit": "each sample: length 1",
+    "none": "unchanged",
+    "tfidf": "square roots, rare features weigh more, each sample: length 1",
+    "sqrt": "square roots, each sample: length 1, principal components",
+    "logratio": "logarithms, each sample: mean 0, principal components",
+    "standard": "each column: logarithms if never negative, mean 0 and variance 1; then principal "
+    "components",
+    "center": "each column: mean 0, each sample: length 1, principal components",
+}
+#: What the parameter `scaling` may be for a view.
+SCALING_NAMES = ("auto", "paper", *SCALINGS)
+#: One name, None for "none", one per view by name, or one per view in their order.
+Scaling: TypeAlias = str | Mapping[str, str | None] | Sequence[str | None] | None
+
+# Statistics of columns come from at most so many samples, and so many bytes of them.
+STATISTICS_SAMPLES = 50_000
+STATISTICS_BYTES = 32 * 2**20
+# Principal components kept; one for every 8 samples if that is less.
+N_COMPONENTS = 50
+_SAMPLES_PER_COMPONENT = 8
+# Rows are scaled in blocks of so many bytes.
+_BLOCK_BYTES = 32 * 2**20
+
+# Limits of `choose_scaling`.
+_TEXT_FILL, _TEXT_WIDTH = 0.3, 100  # text and sparse counts: share of non-zeros, columns
+_SAME_TOTAL = 0.02  # shares and histograms: how much the samples' totals vary
+_NARROW = 60  # a table in mixed units rarely has more columns
+_UNITS, _UNITS_WIDE = 10.0, 100.0  # largest standard deviation of a column / smallest
+_COUNT_MEAN = 1.5  # counts vary so much that mean / deviation of a column is less
+_CENTRED = 0.05  # mean / deviation of the columns of an embedding
+
+
+def _nothing() -> FloatArray:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """A scaling with what it needs to know of a view's columns."""
+
+    name: str
+    largest: float | None = None  # the largest absolute value of the view, for "none"
+    # What the name needs of these: of each column a factor, a unit where it is replaced by
+    # log(1 + x / unit), else NaN, and a mean; the mean of the scaled samples, and the directions
+    # that they are projected on.
+    factor: FloatArray = field(default_factory=_nothing)
+    unit: FloatArray = field(default_factory=_nothing)
+    mean: FloatArray = field(default_factory=_nothing)
+    centre: FloatArray = field(default_factory=_nothing)
+    components: FloatArray = field(default_factory=_nothing)
+
+    def rows(self, matrix: Matrix) -> DenseRows | SparseRows:
+        """Samples as distances are measured between them."""
+        if self.name in ("zscore", "unit", "none"):
+            how = None if self.name == "none" else self.name
+            return normalize_rows(matrix, how, self.largest)
+        if self.name == "tfidf":
+            return self._text_rows(matrix)
+        n = matrix.shape[0]
+        rows = np.empty((n, self.components.shape[1]))
+        step = max(_BLOCK_BYTES // (8 * matrix.shape[1]), 1)
+        for start in range(0, n, step):
+            block = self.columns(matrix[start : start + step]) - self.centre
+            rows[start : start + step] = block @ self.components
+        return DenseRows(rows)
+
+    def columns(self, matrix: Matrix) -> FloatArray:
+        """Samples before they are projected on principal components."""
+        dense = _dense(matrix)
+        if self.name == "sqrt":
+            return _unit(np.sqrt(np.maximum(dense, 0.0)))
+        if self.name == "logratio":
+            logs = np.log1p(np.maximum(dense, 0.0))
+            return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+        if self.name == "center":
+            return _unit(dense / self.factor - self.mean)
+        return np.asarray((_logarithms(dense, self.unit) - self.mean) / self.factor)
+
+    def _text_rows(self, matrix: Matrix) -> SparseRows:
+        sparse = csr_array(matrix)
+        roots = csr_array(
+            (np.sqrt(np.maximum(sparse.data, 0.0)), sparse.indices, sparse.indptr), sparse.shape
+        )
+        weighted = normalize_rows(csr_array(roots @ diags_array(self.factor)), "unit")
+        if not isinstance(weighted, SparseRows):
+            raise AssertionError("sparse rows stay sparse")
+        return weighted
+
+    def empty(self, matrix: Matrix) -> BoolArray | None:
+        """Samples without any feature, which are similar to none; None where they mean nothing."""
+        if self.name != "tfidf":
+            return None
+        return np.asarray(np.asarray(abs(matrix).sum(axis=1)).ravel() == 0)
+
+
+def fit_scaler(sample: Matrix, scaling: str, largest: float | None = None) -> Scaler:
+    """The scaler of a view, from (some of) its samples."""
+    if scaling in ("zscore", "unit", "none"):
+        return Scaler(scaling, largest)
+    if scaling == "tfidf":
+        counts = np.asarray((abs(csr_array(sample)) > 0).sum(axis=0)).ravel()
+        rarity = np.log((1 + sample.shape[0]) / (1 + counts)) + 1
+        return Scaler(scaling, factor=np.sqrt(rarity))
+    dense = _dense(sample)
+    scaler = Scaler(scaling)
+    if scaling == "center":
+        power = float(powers_of_two(np.abs(dense).max(initial=0.0)))
+        width = np.full(dense.shape[1], power)
+        scaler = Scaler(scaling, factor=width, mean=(dense / power).mean(axis=0))
+    elif scaling == "standard":
+        scaler = _standard(dense)
+    columns = scaler.columns(dense)
+    centre = columns.mean(axis=0)
+    return Scaler(
+        scaling,
+        factor=scaler.factor,
+        unit=scaler.unit,
+        mean=scaler.mean,
+        centre=centre,
+        components=_components(columns - centre),
+    )
+
+
+def statistics_sample(matrix: Matrix, n_blocks: int = 1) -> Matrix:
+    """Samples by which the columns are judged, evenly spaced; the share of one block of several."""
+    n, width = matrix.shape
+    limit = min(STATISTICS_SAMPLES, STATISTICS_BYTES // (8 * width))
+    count = min(n, max(limit // n_blocks, 2))
+    return matrix if count == n else matrix[np.linspace(0, n - 1, count).astype(np.intp)]
+
+
+def view_rows(matrix: Matrix, scaling: str) -> DenseRows | SparseRows:
+    """A view's samples, scaled."""
+    return fit_scaler(statistics_sample(matrix), scaling).rows(matrix)
+
+
+def joint_rows(known: Matrix, new: Matrix, scaling: str) -> DenseRows | SparseRows:
+    """Training samples of a view and new ones after them, scaled as the training samples were."""
+    if scaling == "none":
+        new = _within_reach(known, new)
+    both = vstack if isinstance(known, csr_array) else np.vstack
+    return fit_scaler(statistics_sample(known), scaling).rows(both([known, new]))
+
+
+def resolved_scaling(matrix: Matrix, name: str, scaling: str | None) -> str:
+    """The scaling of a view for the parameter `scaling`; `matrix` may be a sample of the view."""
+    width = matrix.shape[1]
+    if scaling == "zscore" and width == 1:
+        raise ValueError(
+            f"view '{name}' has n_features=1, and z-scoring each sample over its features "
+            "leaves nothing of it; expected at least 2 columns, or scaling='none'"
+        )
+    if scaling == "paper":
+        return "zscore" if width > 2 else "none"
+    if scaling == "auto":
+        return choose_scaling(statistics_sample(matrix))
+    return scaling or "none"
+
+
+def scaling_by_view(scaling: Scaling, names: Sequence[str]) -> list[str | None]:
+    """The parameter `scaling` for each view."""
+    if isinstance(scaling, Mapping):
+        foreign = [name for name in scaling if name not in names]
+        if foreign:
+            raise ValueError(
+                f"scaling has view '{foreign[0]}'; expected some of {', '.join(names)}"
+            )
+        return [scaling.get(name, "auto") for name in names]
+    if scaling is None or isinstance(scaling, str):
+        return [scaling] * len(names)
+    if len(scaling) != len(names):
+        raise ValueError(f"scaling has {len(scaling)} entries for {len(names)} views")
+    return list(scaling)
+
+
+def check_scaling(parameter: str, scaling: Any) -> None:
+    """Refuse what is neither a scaling nor several."""
+    several = list(scaling.values()) if isinstance(scaling, Mapping) else scaling
+    for name in several if isinstance(several, list | tuple) else [several]:
+        check_choice(parameter, name, (*SCALING_NAMES, None))
+
+
+def choose_scaling(sample: Matrix) -> str:
+    """The scaling that fits the numbers of a view.
+
+    Counts of words and other sparse counts: "tfidf". Shares and histograms, whose totals are the
+    same in all samples, and other numbers that are never negative: "sqrt". Counts in few columns:
+    "logratio". Columns in different units: "standard". Others: "center".
+    """
+    if isinstance(sample, csr_array):
+        return "tfidf" if sample.data.min(initial=0.0) >= 0 else "unit"
+    width, smallest = sample.shape[1], sample.min()
+    if smallest >= 0 and width >= _TEXT_WIDTH and (sample != 0).mean() < _TEXT_FILL:
+        return "tfidf"
+    scaled = sample / powers_of_two(np.abs(sample).max(axis=0))
+    deviation = scaled.std(axis=0)
+    varies = deviation > 1e-12
+    if not varies.any():
+        return "center" if smallest < 0 else "sqrt"
+    relative_mean = float(np.median(np.abs(scaled.mean(axis=0)[varies]) / deviation[varies]))
+    totals = (sample / powers_of_two(np.abs(sample).max())).sum(axis=1)
+    if smallest >= 0 and totals.std() < _SAME_TOTAL * totals.mean():
+        return "sqrt"
+    narrow = width <= _NARROW
+    with np.errstate(over="ignore"):
+        own = deviation[varies] * powers_of_two(np.abs(sample).max(axis=0))[varies]
+        # Of many columns some hardly vary, whatever their units.
+        low, high = (own.min(), own.max()) if narrow else np.percentile(own, (5, 95))
+        spread = high / low
+    if smallest >= 0 and narrow and relative_mean < _COUNT_MEAN and (sample % 1 == 0).all():
+        return "logratio"
+    if spread > (_UNITS if narrow else _UNITS_WIDE) and relative_mean > _CENTRED:
+        return "standard"
+    return "sqrt" if smallest >= 0 else "center"
+
+
+def _standard(dense: FloatArray) -> Scaler:
+    """Columns without negative numbers by logarithms in units of their median, so that neither
+    units nor single large values matter; mean 0, variance 1."""
+    unit = np.full(dense.shape[1], np.nan)
+    for column in np.flatnonzero((dense.min(axis=0) >= 0) & (dense.max(axis=0) > 0)):
+        values = dense[:, column]
+        unit[column] = np.median(values[values > 0])
+    power = powers_of_two(np.abs(dense).max(axis=0))
+    logs = _logarithms(dense, unit)
+    power = np.where(np.isnan(unit), power, 1.0)
+    mean, deviation = (logs / power).mean(axis=0), (logs / power).std(axis=0)
+    flat = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    factor = power * np.where(flat, np.inf, deviation)  # constant columns become 0
+    return Scaler("standard", factor=factor, unit=unit, mean=mean * power)
+
+
+def _logarithms(dense: FloatArray, unit: FloatArray) -> FloatArray:
+    """Columns that have a unit as log(1 + x / unit)."""
+    logged = ~np.isnan(unit)
+    out = np.array(dense, dtype=np.float64)
+    out[:, logged] = np.log1p(np.maximum(out[:, logged], 0.0) / unit[logged])
+    return out
+
+
+def _components(centred: FloatArray) -> FloatArray:
+    """Directions of the largest variance, divided by the root of their singular values: samples
+    then are U S^(1/2), in which strong directions do not hide all others."""
+    n, width = centred.shape
+    count = min(N_COMPONENTS, width, max(n // _SAMPLES_PER_COMPONENT, 2))
+    by_columns = width <= n
+    gram = centred.T @ centred if by_columns else centred @ centred.T
+    last = len(gram) - 1
+    values, vectors = eigh(gram, subset_by_index=(max(last - count + 1, 0), last))
+    kept = values > 1e-12 * max(values[-1], 1e-300)
+    if not kept.any():
+        return np.zeros((width, 1))
+    values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
+    if not by_columns:
+        vectors = centred.T @ vectors / np.sqrt(values)
+    # The sign of a vector is arbitrary; distances do not depend on it.
+    return np.asarray(vectors / values**0.25)
+
+
+def _dense(matrix: Matrix) -> FloatArray:
+    return np.asarray(matrix.toarray() if isinstance(matrix, csr_array) else matrix, np.float64)
+
+
+def _unit(rows: FloatArray) -> FloatArray:
+    scaled = normalize_rows(rows, "unit")
+    if not isinstance(scaled, DenseRows):
+        raise AssertionError("dense rows stay dense")
+    return scaled.data
+
+
+def _within_reach(known: Matrix, new: Matrix) -> Matrix:
+    """New samples clipped far outside of the known ones, which alone set the scale."""
+    values = known.data if isinstance(known, csr_array) else known
+    far = _FAR_OUT * float(np.abs(values).max(initial=0.0))
+    if isinstance(new, csr_array):
+        return csr_array((np.clip(new.data, -far, far), new.indices, new.indptr), shape=new.shape)
+    return np.clip(new, -far, far)
+
+
+# In units of the largest number of the training samples; single precision can still square it.
+_FAR_OUT = 1e12

@@ -1,0 +1,177 @@
+"""The default method: a weighted mean of the views' graphs, and a soft spectral embedding of it.
+
+Our own, in no paper. docs/quality.md has what was measured and what was tried.
+"""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from manyview._typing import FloatArray, IntArray
+from manyview.graphs import ClusterWeightByView, EdgeWeightByView, FitSize, MeanGraph, Stack
+from manyview.inputs import Scaling
+from manyview.methods._base import MultiViewClusterer
+from manyview.methods._constraints import COMMON, GRAPH
+from manyview.methods._docs import shared_docs
+from manyview.methods._fusion_results import edge_disagreement, graph_results
+from manyview.methods._fusion_steps import ProjectRows, lookup_copy, unified_spectrum
+from manyview.methods._memory_model import fusion_memory
+from manyview.methods._predict_mixin import PredictMixin
+from manyview.methods.cigmvc import consistent_parts
+from manyview.runtime import Estimate, Run
+from manyview.spectral import kmeans_labels, relabel_by_first_sample, soft_embedding
+
+#: Eigenvectors per cluster. The later ones count less; see `soft_embedding`.
+VECTORS_PER_CLUSTER = 2
+# Limits of the share of edges inside clusters that counts for the weight of a view.
+_EDGES_INSIDE = (0.01, 0.99)
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class ConsensusGraph(PredictMixin, MultiViewClusterer):
+    """Clusters of the views' consensus: the default method of `manyview.cluster`.
+
+    The views are scaled by what their numbers are, and become nearest-neighbour graphs. The mean of
+    these graphs is embedded by twice as many eigenvectors as there are clusters, and k-means gives
+    first clusters. A view weighs more the less these clusters cut its graph, and hardly anything
+    if they cut it as a random graph. The weighted mean, embedded in the same way, gives the
+    clusters. At the end each graph is split, as in `CIGMVC`,
+    into a part consistent with the unified graph and an inconsistent rest: where views disagree.
+
+    Parameters
+    ----------
+    {common}
+    {graph}
+
+    Attributes
+    ----------
+    {learned}
+    unified_graph_ : csr_array of shape (n_samples, n_samples)
+        The weighted mean of the views' graphs, without edges between samples that the embedding
+        separates. Rows sum to 1.
+    view_graphs_, consistent_graphs_, inconsistent_graphs_ : list of csr_array
+        S_v, A_v and E_v = S_v - A_v of every view.
+    view_weights_ : array of shape (n_views,)
+        sqrt(e / (1 - e)), e the share of the view's edges that stay inside the first clusters,
+        beyond chance; mean 1.
+    neighbor_search_ : list of NeighborSearch
+        Per view: how the neighbours were found, why, and with what recall.
+    bridges_ : array of shape (n_bridges, 2)
+        Pairs of samples joined because the graphs had too many components; usually none.
+    {disagreement}
+
+    Examples
+    --------
+    >>> from manyview import ConsensusGraph
+    >>> from manyview.datasets import make_conflict_views
+    >>> data = make_conflict_views(random_state=0)
+    >>> model = ConsensusGraph(n_clusters=4, random_state=0).fit(data.views)
+    >>> int(model.view_disagreement_.argmax())  # 30 % of its samples follow another cluster there
+    0
+    """
+
+    _constraints = COMMON | GRAPH
+    _takes_missing = True
+    _auto_neighbors = 20
+    _limits_neighbors: ClassVar[bool] = True
+
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    n_neighbors: int | str = "auto"
+    graph: str = "adaptive"
+    neighbor_search: str = "auto"
+    scaling: Scaling = "auto"
+    views: Sequence[int] | None = None
+    random_state: Any = None
+    verbose: int = 0
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        present: Any = None,
+        checkpoint: str | Path | None = None,
+        client: Any = None,
+    ) -> Self:
+        """Cluster the samples; parameters are those of `CIGMVC.fit`.
+
+        A checkpoint has the graphs of the views; what follows is computed again.
+        """
+        with self._running() as run, self._backend(run, client, checkpoint) as backend:
+            self._learned(
+                backend.run_fit(
+                    lambda: self._graphs(backend, self._read(backend, X, present)),
+                    lambda stack: consensus_results(stack, self.n_clusters_, run),
+                )
+            )
+        return self
+
+    edge_disagreement = edge_disagreement
+
+    def _memory(self, size: FitSize) -> Estimate:
+        return fusion_memory(size, splits=True)
+
+
+def consensus_results(stack: Stack, n_clusters: int, run: Run) -> dict[str, Any]:
+    """Attributes of a fitted estimator by name."""
+    equal = np.ones(stack.n_views)
+    first, _ = _clusters(stack, equal, n_clusters, run)
+    weights = view_weights(stack, first)
+    labels, embedding = _clusters(stack, weights, n_clusters, run)
+    with run.stage("split"):
+        U = _unified(stack, weights, embedding)
+        no_penalty = np.zeros((stack.n_views, stack.n_views))
+        A = consistent_parts(stack, U, stack.view_graphs, weights, no_penalty, "exact")
+    with run.stage("labels"):
+        found = {
+            "labels_": relabel_by_first_sample(stack.by_sample(labels)),
+            "embedding_": stack.by_sample(embedding),
+            "view_weights_": weights[np.argsort(stack.view_order)],
+        }
+        return found | graph_results(stack, U, A, found)
+
+
+def view_weights(stack: Stack, labels: IntArray) -> FloatArray:
+    """The root of the odds e / (1 - e) of each view, scaled to mean 1.
+
+    e is the share of the weight of a cluster's edges that stays inside it, beyond what edges
+    between random samples would have; the mean over the clusters. It is near 0 for a view of noise.
+    """
+    inside, touching = np.moveaxis(stack.total(ClusterWeightByView(labels)), 1, 0)
+    share = np.divide(inside, touching, out=np.zeros_like(inside), where=touching > 0)
+    total = touching.sum(axis=1, keepdims=True)
+    chance = touching / np.where(total > 0, total, 1.0)
+    beyond = np.divide(share - chance, 1 - chance, out=np.ones_like(share), where=chance < 1)
+    e = np.clip(beyond.mean(axis=1), *_EDGES_INSIDE)
+    weights = np.sqrt(e / (1 - e))
+    return np.asarray(weights / weights.mean())
+
+
+def _clusters(
+    stack: Stack, weights: FloatArray, n_clusters: int, run: Run
+) -> tuple[IntArray, FloatArray]:
+    """Labels and embedding of the rows of the weighted mean graph."""
+    mean = stack.edges(MeanGraph(weights))
+    count = min(VECTORS_PER_CLUSTER * n_clusters, stack.n_samples)
+    spectrum = unified_spectrum(stack, mean, count, run, normalized=True, warm_start=None)
+    embedding = soft_embedding(spectrum)
+    with run.stage("labels"):
+        return kmeans_labels(embedding, n_clusters, run.seed, by_distance=True), embedding
+
+
+def _unified(stack: Stack, weights: FloatArray, embedding: FloatArray) -> Any:
+    """Equation 4 of the paper with the weighted mean, and a pull as strong as a row's mean edge."""
+    shares = weights / weights.sum()
+    total = stack.rows(EdgeWeightByView()) @ shares
+    factor = 1 / np.where(total > 0, total, 1.0)
+    step = ProjectRows(lookup_copy(embedding), _PULL, factor, shares)
+    return stack.edges(step, stack.view_graphs)
+
+
+# Per squared distance in the embedding, in which rows have length 1.
+_PULL = 0.05

@@ -1,0 +1,184 @@
+"""Scaling of views: the rule of "auto", and each scaling beside a plain twin."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from manyview.inputs import SCALING_NAMES, joint_rows, resolved_scaling, scaling_by_view, view_rows
+from manyview.inputs._scalers import N_COMPONENTS, choose_scaling, statistics_sample
+
+
+def text(rng):
+    return rng.poisson(0.05, (200, 300)).astype(float)
+
+
+def histogram(rng):
+    counts = rng.random((200, 30)) ** 3
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def few_counts(rng):
+    depth = rng.lognormal(0, 0.6, (200, 1))
+    return rng.poisson(depth * rng.lognormal(3, 1.5, (200, 12))).astype(float)
+
+
+def units(rng):
+    return rng.lognormal(0, 0.4, (200, 8)) * 10.0 ** np.arange(-4, 4)
+
+
+def with_temperatures(rng):
+    return np.column_stack([units(rng), 20 * rng.standard_normal(200) - 5])
+
+
+def pixels(rng):
+    return rng.random((200, 90))
+
+
+def principal_components(rng):
+    scores = rng.standard_normal((200, 20)) * 0.8 ** np.arange(20)
+    return scores - scores.mean(axis=0)
+
+
+def standardised(rng):
+    return rng.standard_normal((200, 10))
+
+
+KINDS = {
+    text: "tfidf",
+    histogram: "sqrt",
+    few_counts: "logratio",
+    units: "standard",
+    with_temperatures: "standard",
+    pixels: "sqrt",
+    principal_components: "center",
+    standardised: "center",
+}
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_auto_knows_the_kind_of_a_view(make, rng):
+    assert choose_scaling(make(rng)) == KINDS[make]
+
+
+def test_auto_of_sparse_views(rng):
+    assert choose_scaling(csr_array(text(rng))) == "tfidf"
+    assert choose_scaling(csr_array(text(rng) - (text(rng) > 1))) == "unit"
+
+
+@pytest.mark.parametrize("values", [0.0, 3.0, 1e300, -1e300])
+def test_auto_of_constant_views(values):
+    assert choose_scaling(np.full((10, 4), values)) in SCALING_NAMES
+
+
+def projected(columns):
+    """U S^(1/2) of the centred columns, by a plain decomposition."""
+    centred = columns - columns.mean(axis=0)
+    U, S, _ = np.linalg.svd(centred, full_matrices=False)
+    count = min(N_COMPONENTS, columns.shape[1], max(len(columns) // 8, 2))
+    return (U * np.sqrt(S))[:, :count]
+
+
+def unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def standard(X):
+    logs = np.where((X >= 0).all(axis=0), np.log1p(np.maximum(X, 0) / np.median(X, axis=0)), X)
+    return (logs - logs.mean(axis=0)) / logs.std(axis=0)
+
+
+TWINS = {
+    "sqrt": lambda X: projected(unit(np.sqrt(X))),
+    "logratio": lambda X: projected(np.log1p(X) - np.log1p(X).mean(axis=1, keepdims=True)),
+    "standard": lambda X: projected(standard(X)),
+    "center": lambda X: projected(unit(X - X.mean(axis=0))),
+}
+
+
+def sq_distances(rows):
+    n = rows.n_samples
+    return rows.sq_distances(np.arange(n), np.tile(np.arange(n), (n, 1)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("scaling", TWINS)
+@pytest.mark.parametrize("width", [5, 40, 130])
+def test_distances_are_those_of_the_plain_twin(scaling, width, sparse, rng):
+    X = rng.lognormal(0, 1, (64, width)) * rng.lognormal(0, 1, width)
+    found = view_rows(csr_array(X) if sparse else X, scaling)
+    plain = TWINS[scaling](X)
+    expected = ((plain[:, None] - plain) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(sq_distances(found), expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_tfidf_is_its_plain_twin(make, rng):
+    X = text(rng)[:50]
+    rarity = np.log((1 + len(X)) / (1 + (X > 0).sum(axis=0))) + 1
+    plain = unit(np.sqrt(X * rarity))
+    expected = ((plain[:, None] - plain) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(sq_distances(view_rows(make(X), "tfidf")), expected, atol=1e-12)
+
+
+def test_standard_does_not_know_units(rng):
+    X = with_temperatures(rng)
+    factor = 1000.0 ** rng.integers(-1, 2, X.shape[1])
+    distances = sq_distances(view_rows(X, "standard"))
+    np.testing.assert_allclose(sq_distances(view_rows(X * factor, "standard")), distances, 1e-6)
+    assert choose_scaling(X * factor) == "standard"
+
+
+@pytest.mark.parametrize("scaling", SCALING_NAMES[2:])
+def test_new_samples_are_scaled_as_the_training_samples(scaling, rng):
+    """Their number and values do not change how training samples are scaled."""
+    X = rng.lognormal(0, 1, (80, 12))
+    alone = view_rows(X, scaling)
+    for new in (X[:3], 1e6 * X[:40], np.zeros((2, 12)), -X[:2]):
+        both = joint_rows(X, new, scaling)
+        assert both.n_samples == 80 + len(new)
+        known = both.sq_distances(np.arange(80), np.tile(np.arange(80), (80, 1)))
+        if scaling != "none" or np.abs(new).max() <= X.max():  # "none" has a common power of two
+            np.testing.assert_allclose(known, sq_distances(alone), rtol=1e-9, atol=1e-12)
+    same = joint_rows(X, X[:3], scaling)
+    gaps = same.sq_distances(np.arange(80, 83), np.arange(3)[:, None])
+    np.testing.assert_allclose(gaps, 0, atol=1e-20)
+
+
+@pytest.mark.parametrize("scaling", SCALING_NAMES[2:])
+@pytest.mark.parametrize("factor", [1e-300, 1e300])
+def test_extreme_numbers(scaling, factor, rng):
+    X = np.abs(rng.standard_normal((30, 6))) * factor
+    assert np.isfinite(sq_distances(view_rows(X, scaling))).all()
+
+
+def test_constant_columns_and_rows(rng):
+    X = rng.lognormal(0, 1, (30, 6))
+    X[:, 2], X[4] = 7.0, 0.0
+    for scaling in SCALING_NAMES[2:]:
+        assert np.isfinite(sq_distances(view_rows(X, scaling))).all(), scaling
+
+
+def test_statistics_come_from_some_of_many_samples():
+    X = np.arange(400_000.0).reshape(-1, 1)
+    some = statistics_sample(X)
+    assert len(some) == 50_000
+    assert some[0] == 0
+    assert some[-1] == 399_999
+    assert len(statistics_sample(X[:100])) == 100
+
+
+def test_one_scaling_per_view():
+    names = ("a", "b")
+    assert scaling_by_view("unit", names) == ["unit", "unit"]
+    assert scaling_by_view(None, names) == [None, None]
+    assert scaling_by_view({"b": "sqrt"}, names) == ["auto", "sqrt"]
+    assert scaling_by_view(["sqrt", None], names) == ["sqrt", None]
+    with pytest.raises(ValueError, match="scaling has view 'c'; expected some of a, b"):
+        scaling_by_view({"c": "sqrt"}, names)
+    with pytest.raises(ValueError, match="scaling has 1 entries for 2 views"):
+        scaling_by_view(["sqrt"], names)
+
+
+def test_the_papers_scaling(rng):
+    assert resolved_scaling(rng.random((5, 3)), "v", "paper") == "zscore"
+    assert resolved_scaling(rng.random((5, 2)), "v", "paper") == "none"
