@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .PHONY: demo test test-quick test-slow test-oldest test-wheel dist fuzz audit lint types bench bench-dask \
-	bench-memory bench-scale bench-peers bench-practice bench-readers robustness reproduce clean
+	bench-memory bench-scale bench-peers bench-practice bench-quality \
+	bench-quality-peers bench-readers robustness reproduce clean
 .DEFAULT_GOAL := demo
 
 # One stamp for each set of extras; made anew when the dependencies change.
@@ -105,17 +106,35 @@ bench-peers:
 bench-practice: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_practice
 
+# ACC of our methods on real data, on one core; writes its tables into docs/.
+ONE_CORE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+bench-quality: $(VENV)/.installed-dev
+	$(ONE_CORE) $(BIN)/python -m benchmarks.bench_quality
+
+# The same of other packages, each in an environment of its own: snfpy needs an old scikit-learn,
+# muon Python 3.12.
+PYTHON_SNF ?= python3.9
+PYTHON_MUON ?= python3.12
+bench-quality-peers: $(VENV)/.installed-dev
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install $(QUIET) imml
+	@test -x .venv-peers-snf/bin/python || $(PYTHON_SNF) -m venv .venv-peers-snf
+	.venv-peers-snf/bin/python -m pip install $(QUIET) snfpy "scikit-learn<1.1" "numpy<1.24"
+	@test -x .venv-peers-muon/bin/python || $(PYTHON_MUON) -m venv .venv-peers-muon
+	.venv-peers-muon/bin/python -m pip install $(QUIET) muon scanpy igraph
+	$(ONE_CORE) $(BIN)/python -m benchmarks.bench_quality peers
+
 # Peak memory of reading files.
 bench-readers: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_readers
 
 # What was tried for the angular variant, and what disturbs all methods; writes into docs/.
 robustness: $(VENV)/.installed-dev
-	$(BIN)/python -m benchmarks.bench_quality
+	$(BIN)/python -m benchmarks.bench_robustness
 
 # The paper's tables and figure, from the files in data/; no network is needed.
 reproduce: $(VENV)/.installed-cli
 	$(BIN)/manyview reproduce
 
 clean:
-	rm -rf $(VENV) .venv-audit .venv-core .venv-oldest .venv-peers .venv-wheel build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo
+	rm -rf $(VENV) .venv-audit .venv-core .venv-oldest .venv-peers .venv-peers-* .venv-wheel build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo

@@ -1,293 +1,176 @@
-"""Accuracy: variants of the angular method, and all methods on disturbed data.
+"""ACC of all methods and of other packages on real data; writes docs/quality.md.
 
-Writes the tables of docs/angular.md and the table and figures of docs/robustness.md. Run it with
-``make robustness``; about 15 minutes on 2 cores.
+The number of clusters is given, nothing else: one configuration for all sets. Figures are means
+over shuffles of the samples. ``make bench-quality`` measures what runs in our environment, in
+about 15 minutes on one core. ``make bench-quality-peers`` measures the other packages, each in an
+environment of its own, in about 30. Both keep what they found in benchmarks/quality.json and then
+write the page, so that either can be run alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import resource
+import subprocess
 import sys
+import time
 import warnings
-from collections.abc import Callable
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from sklearn.cluster import KMeans, SpectralClustering
 
 import manyview
-from benchmarks import harness
-from manyview import datasets
-from manyview.methods import angular
-from manyview.methods._fusion_results import fusion_results
-from manyview.methods.cigmvc import Rules, learn_unified_graph
+from benchmarks import harness, quality_page, real_data
 from manyview.metrics import clustering_accuracy
 
-DOCS = Path(__file__).parent.parent / "docs"
-DATA = DOCS.parent / "data"
-PAPER = ("BBC", "NGs", "WebKB", "100leaves")
+HERE = Path(__file__).parent
+RESULTS = HERE / "quality.json"
+INPUTS = HERE.parent / "build" / "quality"  # ignored by git
+SHUFFLES = 3
+# Of other packages: seconds and bytes that a set may take, and seconds after which a fit is not
+# repeated for the other shuffles.
+LIMIT, MEMORY, REPEAT_LIMIT = 300, 8 * 2**30, 20
 
 
-def uneven():
-    """Six clusters of 500 to 15 samples."""
-    data = datasets.make_latent_views(3000, 6, separation=5.0, random_state=1)
-    sizes = (500, 250, 120, 60, 30, 15)
-    keep = np.concatenate([np.flatnonzero(data.target == c)[:s] for c, s in enumerate(sizes)])
-    return {name: view[keep] for name, view in data.views.items()}, data.target[keep]
+def of_manyview(method, **options):
+    def labels(views, n_clusters, seed):
+        found = manyview.cluster(views, n_clusters, method=method, random_state=seed, **options)
+        return found.labels
+
+    return labels
 
 
-def all_data():
-    """Name -> views and target; samples are shuffled, as some data sets are sorted by class."""
-    found = {name: datasets.fetch(name, DATA) for name in PAPER}
-    found |= {
-        "digits": datasets.load_digits_views(),
-        "cancer": datasets.load_breast_cancer_views(),
-        "conflict": datasets.make_conflict_views(800, 6, separation=4.5, random_state=0),
-        "latent": datasets.make_latent_views(2000, 8, separation=4.5, stray=0.25, random_state=0),
-        "moons": datasets.make_moon_views(600, noise=0.12, random_state=0),
-    }
-    pairs = {name: (data.views, data.target) for name, data in found.items()}
-    pairs["uneven"] = uneven()
-    shuffled = {}
-    for name, (views, target) in pairs.items():
-        order = np.random.default_rng(0).permutation(len(target))
-        shuffled[name] = ({v: view[order] for v, view in views.items()}, target[order])
-    return shuffled
+def kmeans(views, n_clusters, seed):
+    model = KMeans(n_clusters, n_init=10, random_state=seed)
+    return model.fit_predict(real_data.standardised(views))
 
 
-def accuracy(model, views, target):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fits that end without C components count too
-        return clustering_accuracy(target, model.fit_predict(views))
+def spectral(views, n_clusters, seed):
+    model = SpectralClustering(n_clusters, affinity="nearest_neighbors", random_state=seed)
+    return model.fit_predict(real_data.standardised(views))
 
 
-# --- Variants of the angular method -------------------------------------------------------------
-
-
-class AngularGBS(manyview.GBS):
-    """The angular loop without splitting the graphs."""
-
-    _auto_neighbors = 11
-
-    def _learn(self, stack, run):
-        rules = angular.AngularRules(None, self.updates, self.lambda_init, self.max_iter, self.tol)
-        fusion = learn_unified_graph(stack, self.n_clusters_, rules, run)
-        return fusion_results(stack, fusion, self.n_clusters_, run, splits=False)
-
-
-@contextmanager
-def instead(owner, name, value):
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
-
-
-def partly_scaled(power):
-    """Rows divided by a power of their length; the norm of the embedding is kept."""
-
-    def rows(embedding):
-        lengths = np.linalg.norm(embedding, axis=1, keepdims=True)
-        scaled = embedding / np.where(lengths > 0, lengths, 1.0) ** power
-        return scaled * np.sqrt(len(scaled)) / np.linalg.norm(scaled)
-
-    return instead(angular, "unit_rows", rows)
-
-
-def over_all_views():
-    return instead(angular.AngularRules, "row_factor", Rules.row_factor)
-
-
-def variants():
-    """Name, context in which code is replaced, and function that makes the estimator."""
-
-    def made(method=manyview.AngularCIGMVC, **options):
-        return lambda n_clusters: method(n_clusters, random_state=0, **options)
-
-    yield "CI-GMVC as published (k = 15)", nullcontext, made(manyview.CIGMVC)
-    yield (
-        "CI-GMVC, exact updates, k = 11, lambda 0.5",
-        nullcontext,
-        made(manyview.CIGMVC, updates="exact", n_neighbors=11, lambda_init=0.5),
-    )
-    yield "average graph, k = 15", nullcontext, made(manyview.SpectralAverage)
-    yield "average graph, k = 11", nullcontext, made(manyview.SpectralAverage, n_neighbors=11)
-    yield "**angular, defaults**", nullcontext, made()
-    yield "published updates", nullcontext, made(updates="published")
-    yield (
-        "published updates, k = 15, lambda 1",
-        nullcontext,
-        made(updates="published", n_neighbors=15, lambda_init=1.0),
-    )
-    yield "mean over all views, also those without edges", over_all_views, made()
-    yield "graphs not split", nullcontext, made(AngularGBS, updates="exact", lambda_init=0.5)
-    yield "rows scaled by the square root of their length", lambda: partly_scaled(0.5), made()
-    yield "rows scaled by length^0.8", lambda: partly_scaled(0.8), made()
-    yield "gamma 0.02", nullcontext, made(gamma=0.02, beta=0.02)
-    yield "binary weights", nullcontext, made(graph="binary")
-    yield "heat weights", nullcontext, made(graph="heat")
-    for k in (7, 9, 10, 12, 13, 15, 20):
-        yield f"k = {k}", nullcontext, made(n_neighbors=k)
-    for start in (0.1, 0.25, 1.0, 2.0, 4.0):
-        yield f"lambda from {start:g}", nullcontext, made(lambda_init=start)
-
-
-def angular_table(data):
-    names = list(data)
-    paper = [name for name in names if name in PAPER]
-    head = ["variant", *names, *(["mean of the paper's four"] if paper else []), "mean of all"]
-    rows = []
-    for name, replaced, make in variants():
-        with replaced():
-            found = {d: accuracy(make(len(set(y))), v, y) for d, (v, y) in data.items()}
-        means = [np.mean([found[d] for d in paper])] if paper else []
-        figures = [*found.values(), *means, np.mean(list(found.values()))]
-        rows.append([name, *(f"{100 * figure:.1f}" for figure in figures)])
-        print(*rows[-1], sep="  ", flush=True)
-    return harness.table(head, rows)
-
-
-# --- All methods on disturbed data --------------------------------------------------------------
-
-METHODS: dict[str, Callable] = {
-    "angular CI-GMVC": manyview.AngularCIGMVC,
-    "CI-GMVC": manyview.CIGMVC,
-    "GBS": manyview.GBS,
-    "average graph": manyview.SpectralAverage,
-    "MGL": manyview.MGL,
-    "MCGL": manyview.MCGL,
-    "MSC": manyview.MSC,
-    "CoregSC": manyview.CoregSC,
+HERE_RUN = {
+    "consensus": of_manyview("consensus"),
+    "angular": of_manyview("angular"),
+    "average": of_manyview("average"),
+    "average, auto": of_manyview("average", scaling="auto"),
+    "CI-GMVC": of_manyview("cigmvc"),
+    "GBS": of_manyview("gbs"),
+    "k-means": kmeans,
+    "spectral": spectral,
 }
-WITHOUT_GRAPHS = ("MSC", "CoregSC")
-
-
-def few_digits(rng):
-    data = datasets.load_digits_views()
-    some = rng.permutation(data.n_samples)[:400]
-    return {name: view[some] for name, view in data.views.items()}, data.target[some]
-
-
-def latent(rng):
-    seed = int(rng.integers(2**31))
-    data = datasets.make_latent_views(400, 6, separation=4.5, random_state=seed)
-    return data.views, data.target
-
-
-def same(views, rng, level):
-    return views
-
-
-def corrupted(views, rng, share):
-    """Permute the rows of some samples in the first view."""
-    first = next(iter(views))
-    table = views[first].copy()
-    some = rng.permutation(len(table))[: round(share * len(table))]
-    table[some] = table[rng.permutation(some)]
-    return {**views, first: table}
-
-
-def with_noise(views, rng, count):
-    n = len(next(iter(views.values())))
-    return {**views, **{f"noise{c}": rng.standard_normal((n, 64)) for c in range(count)}}
-
-
-SWEEPS = {
-    "neighbours": ("number of neighbours", (5, 8, 11, 15, 20, 30), same),
-    "corrupted": (
-        "share of corrupted samples in the first view",
-        (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
-        corrupted,
-    ),
-    "noise": ("number of noise views added", (0, 1, 2, 3), with_noise),
+# Name -> environment, script, and the packages whose versions are reported.
+PEERS = {
+    "NEMO": (".venv-peers", "fit_nemo.py", ("imml",)),
+    "SNF": (".venv-peers-snf", "fit_snf.py", ("snfpy", "scikit-learn")),
+    "WNN + Leiden": (".venv-peers-muon", "fit_wnn.py", ("muon", "scanpy")),
 }
-SEEDS = 2
 
 
-def sweep(what, make_data):
-    """Method -> mean ACC at each level."""
-    _, levels, change = SWEEPS[what]
-    found = {name: np.zeros(len(levels)) for name in METHODS}
-    for place, level in enumerate(levels):
-        for seed in range(SEEDS):
-            rng = np.random.default_rng(seed)
-            views, target = make_data(rng)
-            views = change(views, rng, level)
-            for name, method in METHODS.items():
-                options = {}
-                if what == "neighbours" and name not in WITHOUT_GRAPHS:
-                    options["n_neighbors"] = level
-                model = method(len(set(target)), random_state=0, **options)
-                found[name][place] += accuracy(model, views, target) / SEEDS
-        print(what, level, {m: round(float(a[place]), 3) for m, a in found.items()}, flush=True)
+def measure(method, views, target):
+    """ACC and seconds of every shuffle."""
+    n_clusters = len(np.unique(target))
+    found = {"acc": [], "seconds": []}
+    for seed in range(SHUFFLES):
+        tables, classes = real_data.shuffled(views, target, seed)
+        started = time.perf_counter()
+        labels = method(tables, n_clusters, seed)
+        found["seconds"].append(round(time.perf_counter() - started, 3))
+        found["acc"].append(clustering_accuracy(classes, labels))
     return found
 
 
-def robustness():
-    import matplotlib.pyplot as plt
-
-    text = []
-    data = {"digits": few_digits, "latent": latent}
-    figure, axes = plt.subplots(
-        len(data), len(SWEEPS), figsize=(13, 7), sharey="row", layout="constrained"
-    )
-    for row, (name, make_data) in zip(axes, data.items(), strict=True):
-        for ax, (what, (label, levels, _)) in zip(row, SWEEPS.items(), strict=True):
-            found = sweep(what, make_data)
-            for number, (method, values) in enumerate(found.items()):
-                wide = number == 0
-                ax.plot(levels, values, marker="o", ms=3, lw=2.5 if wide else 1.2, label=method,
-                        color=f"C{number}", zorder=3 if wide else 2)  # fmt: skip
-            ax.set(xlabel=label, title=name)
-            rows = [
-                [method, *(f"{100 * value:.1f}" for value in values)]
-                for method, values in found.items()
-            ]
-            head = [label, *(f"{level:g}" for level in levels)]
-            text += [f"**{name}, {label}**", "", harness.table(head, rows), ""]
-        row[0].set_ylabel("ACC")
-    axes[0, -1].legend(frameon=False, fontsize=8, loc="lower left")
-    figure.savefig(DOCS / "images" / "robustness.png", dpi=100)
-    return "\n".join(text)
+def run_here(results, names):
+    warnings.simplefilter("ignore")  # fits that end without C components count too
+    small = manyview.datasets.make_blob_views(120, 3, random_state=0)
+    for method in HERE_RUN.values():  # compiles
+        method(list(small.views.values()), 3, 0)
+    for name in names:
+        views, target = real_data.load(name)
+        for method, function in HERE_RUN.items():
+            store(results, method, name, measure(function, views, target))
 
 
-def conflicts():
-    """AUC with which disagreement scores find the samples that follow another cluster in a view."""
-    rows = []
-    for method in (manyview.AngularCIGMVC, manyview.CIGMVC):
-        found = []
-        for seed in range(10):
-            data = datasets.make_conflict_views(random_state=seed)
-            model = method(4, random_state=0).fit(data.views)
-            found.append(roc_auc_score(data.conflicts[:, 0], model.sample_disagreement_[:, 0]))
-        rows.append([method.__name__, f"{np.mean(found):.3f}", f"{min(found):.3f}"])
-    return harness.table(["method", "mean AUC", "lowest of 10"], rows)
+def run_peers(results, names, peers):
+    for peer in peers:
+        environment, script, packages = PEERS[peer]
+        python = HERE.parent / environment / "bin" / "python"
+        if not python.exists():
+            print(f"{peer}: no {environment}; see bench-quality-peers in the Makefile")
+            continue
+        results["versions"][peer] = versions_in(python, packages)
+        for name in names:
+            store(results, peer, name, measure_peer(python, HERE / "peers" / script, name))
 
 
-def numbers_of_clusters(data):
-    rows = []
-    for name, (views, target) in data.items():
-        found = manyview.suggest_n_clusters(views, random_state=0).n_clusters
-        rows.append([name, len(set(target.tolist())), found])
-    return harness.table(["data set", "classes", "suggested"], rows)
+def versions_in(python, packages):
+    code = f"from importlib.metadata import version\nfor p in {packages}: print(p, version(p))"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return ", ".join(done.stdout.splitlines())
+
+
+def measure_peer(python, script, name):
+    """As `measure`, or why there is nothing: {"failed": ...}."""
+    views, target = real_data.load(name)
+    inputs, classes = [], []
+    INPUTS.mkdir(parents=True, exist_ok=True)
+    for seed in range(SHUFFLES):
+        tables, true = real_data.shuffled(views, target, seed)
+        arrays = {f"v{v}": table for v, table in enumerate(real_data.dense(tables))}
+        inputs.append(INPUTS / f"{seed}.npz")
+        classes.append(true)
+        facts = {"n_views": len(views), "n_clusters": len(np.unique(target)), "seed": seed}
+        np.savez(inputs[-1], **arrays, **facts)
+        inputs[-1].with_suffix(".labels.npy").unlink(missing_ok=True)
+    try:
+        done = subprocess.run(
+            [python, script, str(REPEAT_LIMIT), *map(str, inputs)],
+            capture_output=True, text=True, timeout=LIMIT, preexec_fn=limit_memory,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return {"failed": f"more than {LIMIT} seconds"}
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+        return {"failed": last[:120]}
+    lines = [line.split() for line in done.stdout.splitlines()]
+    seconds = [float(line[1]) for line in lines if line[:1] == ["seconds"]]
+    labels = [np.load(path.with_suffix(".labels.npy")) for path in inputs[: len(seconds)]]
+    scores = [clustering_accuracy(y, found) for y, found in zip(classes, labels, strict=False)]
+    return {"acc": scores, "seconds": seconds}
+
+
+def limit_memory():
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+def store(results, method, name, found):
+    results["methods"].setdefault(method, {})[name] = found
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    said = found.get("failed") or f"{100 * np.mean(found['acc']):.1f}"
+    seconds = f"{np.mean(found['seconds']):.1f} s" if "seconds" in found else ""
+    print(f"{name:12s} {method:14s} {said} {seconds}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["angular", "robustness", "answers"])
-    parts = parser.parse_args().parts
-    data = all_data()
-    where = f"{harness.machine()}:"
-    if "angular" in parts:
-        harness.write_block(DOCS / "angular.md", "angular", f"{where}\n\n{angular_table(data)}")
-    if "answers" in parts:
-        harness.write_block(DOCS / "robustness.md", "conflicts", conflicts())
-        harness.write_block(DOCS / "robustness.md", "numbers", numbers_of_clusters(data))
-    if "robustness" in parts:
-        harness.write_block(DOCS / "robustness.md", "robustness", f"{where}\n\n{robustness()}")
+    parser.add_argument("parts", nargs="*", default=["here"], help="here, peers, page")
+    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
+    parser.add_argument("--sets", nargs="+", help="some sets; the page is not written")
+    options = parser.parse_args()
+    names = options.sets or real_data.all_names()
+    results = {"versions": {}, "methods": {}}
+    if RESULTS.exists():
+        results = json.loads(RESULTS.read_text())
+    if "here" in options.parts:
+        results["versions"]["here"] = harness.machine()
+        run_here(results, names)
+    if "peers" in options.parts:
+        run_peers(results, names, options.peers)
+    if not options.sets:
+        quality_page.write(results, real_data.real_names(), real_data.BUILT_IN)
     return 0
 
 
