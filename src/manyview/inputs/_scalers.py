@@ -1,7 +1,7 @@
 """Scaling: what is done to the columns and rows of a view before distances are measured.
 
 `choose_scaling` is the rule of ``scaling="auto"``. It looks at the numbers alone, never at labels.
-docs/scaling-of-views.md explains it.
+docs/preparing-data.md explains it.
 """
 
 from collections.abc import Mapping, Sequence

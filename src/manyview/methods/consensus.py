@@ -4,7 +4,7 @@ Our own, in no paper. docs/quality.md has what was measured and what was tried.
 """
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -114,7 +114,8 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     edge_disagreement = edge_disagreement
 
     def _memory(self, size: FitSize) -> Estimate:
-        return fusion_memory(size, splits=True)
+        vectors = VECTORS_PER_CLUSTER * size.n_clusters
+        return fusion_memory(replace(size, n_clusters=vectors), splits=True)
 
 
 def consensus_results(stack: Stack, n_clusters: int, run: Run) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""Warnings about results that can probably not be trusted."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import manyview
+from manyview import GBS, ConsensusGraph, datasets
+from manyview.methods._doubts import mean_cut, warn_of_cut, warn_of_silent_views, warn_of_sizes
+
+
+def labels_of(*sizes):
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+@pytest.mark.parametrize("sizes", [(3275, 24, 7, 2, 2, 2), (80, 10, 10), (60, 38, 2, 1)])
+def test_collapses(sizes):
+    text = f"{sizes[0]:,} of {sum(sizes):,} samples are in one of {len(sizes)} clusters"
+    with pytest.warns(UserWarning, match=text):
+        warn_of_sizes(labels_of(*sizes))
+
+
+@pytest.mark.parametrize("sizes", [(107, 66, 21, 9), (90, 10), (50, 50, 1), (100,), (5, 3, 3)])
+def test_uneven_sizes_are_no_collapse(sizes):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_sizes(labels_of(*sizes))
+
+
+def two_groups(rng, n=40):
+    side = np.arange(n) % 2
+    return csr_array(rng.random((n, n)) * np.where(side[:, None] == side, 1.0, 0.02)), side
+
+
+def test_mean_cut_is_its_plain_twin(rng):
+    graph, side = two_groups(rng)
+    symmetric = (graph + graph.T).toarray() / 2
+    shares = [symmetric[side == c][:, side != c].sum() / symmetric[side == c].sum() for c in (0, 1)]
+    assert mean_cut(csr_array(symmetric), side) == pytest.approx(np.mean(shares))
+
+
+def test_labels_that_miss_the_structure(rng):
+    graph, side = two_groups(rng)
+    with pytest.warns(UserWarning, match="more .* than plain spectral clustering does"):
+        warn_of_cut([graph, graph], rng.permutation(side), 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_cut([graph, graph], side, 0)
+
+
+def test_views_without_neighbours(rng):
+    some = csr_array((rng.random((10, 10)) < 0.5) * (np.arange(10) < 3)[:, None] * 1.0)
+    expected = "view 'b' has no nearest neighbours for 7 of 10 samples"
+    with pytest.warns(UserWarning, match=expected):
+        warn_of_silent_views([csr_array(np.ones((10, 10))), some], ["a", "b"], np.array([10, 10]))
+
+
+def test_a_collapse_is_in_the_summary(tmp_path):
+    """Two outliers in every view take two of three clusters of the rank constraint."""
+    data = datasets.make_blob_views(80, 1, random_state=0)
+    views = {name: np.vstack([view, view[:2] + 1e3]) for name, view in data.views.items()}
+    with pytest.warns(UserWarning, match="probably collapsed"):
+        result = manyview.cluster(views, 3, method="gbs", scaling="none")
+    summary = json.loads(result.files()["summary.json"])
+    assert any("probably collapsed" in text for text in summary["warnings"])
+
+
+def test_good_results_give_no_warning():
+    data = datasets.make_blob_views(120, 4, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for method in (ConsensusGraph, GBS):
+            method(4, random_state=0).fit(data.views)
