@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from manyview import cli, cluster
+from manyview.inputs import SCALING_NAMES
 from manyview.metrics import clustering_accuracy
 from tests.helpers.command import labels_in, run
 
@@ -178,3 +179,28 @@ def test_odd_names(blobs, tmp_path):
     assert "&lt;script&gt;alert" in page
     head = (tmp_path / "o" / "labels.csv").read_text(encoding="utf-8").splitlines()[0]
     assert head == f"id,cluster,confidence,disagreement_{odd}"
+
+
+def test_scaling(files, tmp_path, capsys):
+    words = ["cluster", *files, "--id", "name", "--clusters", "3", "--output", "out"]
+    assert cli.main([*words, "--scaling", "view0=none", "third=unit"]) == 0
+    assert "scaling" in capsys.readouterr().out
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert [view["scaling"] for view in summary["views"]] == ["none", "center", "unit"]
+    assert "--scaling view0=none third=unit" in summary["command"]
+    assert "each sample: length 1" in (tmp_path / "out" / "report.html").read_text()
+    for given, expected in (
+        (["l1"], "scaling='l1'; expected one of 'auto', 'paper'"),
+        (["fourth=unit"], "scaling has view 'fourth'; expected some of view0, view1, third"),
+        (["unit", "view0=none"], "--scaling unit; expected VIEW=NAME if there are several"),
+    ):
+        assert cli.main([*words, "--force", "--scaling", *given]) == 2
+        assert expected in capsys.readouterr().err
+
+
+def test_the_help_lists_all_scalings(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["cluster", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    names = ", ".join(SCALING_NAMES[:-1]) + f" or {SCALING_NAMES[-1]}"
+    assert names in shown

@@ -20,7 +20,7 @@ def test_predict(files, blobs, tmp_path, capsys):
     frame[frame.columns[::-1]].to_csv("new.csv", index=False)
     assert cli.main(["predict", "out/model.zip", "third=new.csv", *words]) == 0
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert list(rows[0]) == ["id", "cluster", "confidence"]
+    assert list(rows[0]) == ["id", "cluster", "confidence", "novelty"]
     assert np.mean([row["cluster"] == known[row["id"]] for row in rows]) > 0.95
     assert cli.main(["predict", "out/model.zip", *files, *words, "--output", "new/labels.csv"]) == 0
     assert np.mean([r["cluster"] == known[r["id"]] for r in labels_in("new/labels.csv")]) > 0.99

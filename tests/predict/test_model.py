@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 
 import manyview
-from manyview import CIGMVC, GBS, AngularCIGMVC, datasets
+from manyview import CIGMVC, GBS, AngularCIGMVC, ConsensusGraph, datasets
 from manyview.graphs._knn import nearest_reference
 from manyview.inputs._scaling import DenseRows
 from manyview.metrics import clustering_accuracy
@@ -215,3 +216,20 @@ def test_errors(blobs, rng):
     with pytest.raises(AttributeError, match="has no attribute 'predict'") as caught:
         given.predict(square)
     assert "similarities, not features" in str(caught.value.__cause__)
+
+
+def test_samples_unlike_anything_known():
+    table = load_wine().data
+    views = {"acids": table[:, :7], "colour": table[:, 7:]}
+    model = ConsensusGraph(3, random_state=0).fit(views)
+    known = model.predict_with_shares(views)
+    assert known.n_outside <= 0.05 * len(table)
+    assert known.confidence.mean() > 0.85
+    far = {name: view[:5] * 1e6 for name, view in views.items()}
+    outside = model.predict_with_shares(far)
+    assert outside.n_outside == 5
+    assert outside.confidence.max() < 0.7
+    # Even if it is far in one column of one view only.
+    one = {name: view[:5].copy() for name, view in views.items()}
+    one["acids"][:, 4] = 1e6
+    assert model.predict_with_shares(one).n_outside == 5

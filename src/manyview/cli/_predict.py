@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from manyview.cli._inputs import add_input_options, read_tables
-from manyview.cli._terminal import activity, print_path
+from manyview.cli._terminal import activity, print_path, warn
 
 
 def add_predict_options(parser: argparse.ArgumentParser) -> None:
@@ -17,8 +17,8 @@ def add_predict_options(parser: argparse.ArgumentParser) -> None:
 
 
 def predict(options: argparse.Namespace) -> None:
-    """Assign new samples to the clusters of a model: writes the id, cluster and confidence of each.
-    Views must have the names they had when the model was made; some may be missing."""
+    """Assign new samples to the clusters of a model: writes the id, cluster, confidence and novelty
+    of each. Views must have the names they had when the model was made; some may be missing."""
     from manyview.predict import load_model
     from manyview.result import csv_text
     from manyview.runtime import check_writable, write_file
@@ -31,9 +31,15 @@ def predict(options: argparse.Namespace) -> None:
         tables = read_tables(options)
         show("predicting")
         found = model.predict(tables)
-    confidence = [f"{share:.6g}" for share in found.confidence.tolist()]
-    rows = zip(tables.ids, found.labels.tolist(), confidence, strict=True)
-    text = csv_text([["id", "cluster", "confidence"], *rows])
+    columns = (found.confidence, found.novelty)
+    confidence, novelty = ([f"{value:.6g}" for value in values.tolist()] for values in columns)
+    rows = zip(tables.ids, found.labels.tolist(), confidence, novelty, strict=True)
+    text = csv_text([["id", "cluster", "confidence", "novelty"], *rows])
+    if found.n_outside:
+        warn(
+            f"{found.n_outside:,} of {len(found.labels):,} samples are unlike anything the model "
+            "knows (novelty above 1): their clusters mean little"
+        )
     if options.output is None:
         sys.stdout.write(text)
     else:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_reference
@@ -15,6 +15,11 @@ from manyview.predict._voting import vote_shares, votes_by_distance
 
 # Neighbours that no other view agrees with are still the nearest.
 _MIN_TRUST = 1e-3
+# Training samples whose own distances tell what is usual, and the share of them that is. What is
+# farther than so many times that is outside.
+_PROBES, _USUAL, _OUTSIDE = 300, 0.99, 2.0
+# The largest novelty.
+_FAR = 1e6
 
 
 @dataclass(frozen=True)
@@ -26,18 +31,29 @@ class Prediction:
     labels : array of shape (n_samples,)
     shares : array of shape (n_samples, n_clusters)
         The share of the neighbours' votes for every cluster.
+    novelty : array of shape (n_samples,)
+        How far the sample is from its nearest training samples, in units of twice the distance
+        that 99 % of the training samples have at most: above 1 it is unlike anything known. Mean
+        over the views by their weights.
     ids : tuple of str, optional
         Names of the samples, if given.
     """
 
     labels: IntArray
     shares: FloatArray
+    novelty: FloatArray
     ids: tuple[str, ...] | None = None
 
     @property
     def confidence(self) -> FloatArray:
-        """The share of the votes for the chosen cluster, from 0 to 1."""
-        return np.asarray(self.shares.max(axis=1))
+        """The share of the votes for the chosen cluster, from 0 to 1; divided by the novelty where
+        that is above 1."""
+        return np.asarray(self.shares.max(axis=1) / np.maximum(self.novelty, 1.0))
+
+    @property
+    def n_outside(self) -> int:
+        """How many samples are unlike anything known."""
+        return int((self.novelty > 1).sum())
 
 
 @dataclass(frozen=True)
@@ -116,13 +132,20 @@ class ClusterModel:
 
     def predict_views(self, new: Views) -> Prediction:
         """The same for views returned by `read` or `match_views`."""
-        shares = vote_shares(self._votes(new), self.labels, self.n_clusters, self._weights)
-        return Prediction(np.asarray(shares.argmax(axis=1)), shares)
+        found = [self._votes_in(v, new) for v in range(len(self.views))]
+        votes, novelties = zip(*found, strict=True)
+        shares = vote_shares(list(votes), self.labels, self.n_clusters, self._weights)
+        known = ~np.isnan(np.array(novelties))
+        weights = known * self._weights[:, None]
+        total = (weights * np.nan_to_num(novelties, posinf=_FAR)).sum(axis=0)
+        novelty = np.divide(total, weights.sum(axis=0), where=weights.any(axis=0), out=total)
+        return Prediction(np.asarray(shares.argmax(axis=1)), shares, np.minimum(novelty, _FAR))
 
     def mean_of_neighbors(self, new: Views, values: FloatArray) -> FloatArray:
         """The mean of the training samples' values for every new sample, weighted by votes."""
         total, votes = np.zeros((new.n_samples, values.shape[1])), np.zeros((new.n_samples, 1))
-        for graph, weight in zip(self._votes(new), self._weights, strict=True):
+        for v, weight in enumerate(self._weights):
+            graph = self._votes_in(v, new)[0]
             total += weight * (graph @ values)
             votes += weight * graph.sum(axis=1)[:, None]
         return np.divide(total, votes, out=total, where=votes > 0)
@@ -131,19 +154,26 @@ class ClusterModel:
     def _weights(self) -> FloatArray:
         return np.array([view.weight for view in self.views])
 
-    def _votes(self, new: Views) -> list[csr_array]:
-        """Votes of training samples for new samples, (new, training), one matrix per view."""
-        return [self._votes_in(view, new, v) for v, view in enumerate(self.views)]
-
-    def _votes_in(self, view: TrainingView, new: Views, v: int) -> csr_array:
-        shape, own = (new.n_samples, len(self.labels)), new.samples_of(v)
+    def _votes_in(self, v: int, new: Views) -> tuple[csr_array, FloatArray]:
+        """Votes of training samples for new samples in a view, (new, training), and the novelty of
+        these; NaN where the view lacks the sample."""
+        view, shape, own = self.views[v], (new.n_samples, len(self.labels)), new.samples_of(v)
+        novelty = np.full(new.n_samples, np.nan)
         matrix = new.matrices[v] if own is None else new.matrices[v][own]
         if matrix.shape[0] == 0:
-            return csr_array(shape)
-        n_training = view.matrix.shape[0]
-        rows = joint_rows(view.matrix, matrix, view.scaling)
+            return csr_array(shape), novelty
+        n_training, n_new = view.matrix.shape[0], matrix.shape[0]
+        # Some training samples are searched for as well: what distances do they have?
+        probes = np.unique(np.linspace(0, n_training - 1, _PROBES).astype(np.intp))
+        both = vstack if isinstance(matrix, csr_array) else np.vstack
+        rows = joint_rows(view.matrix, both([matrix, view.matrix[probes]]), view.scaling)
         m = min(self.n_neighbors + 1, n_training)
         columns, distances = nearest_reference(rows, n_training, m, self.neighbor_search, self.seed)
+        limit = _OUTSIDE**2 * float(np.quantile(distances[n_new:, -1], _USUAL))
+        columns, distances = columns[:n_new], distances[:n_new]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beyond = np.nan_to_num(np.sqrt(distances[:, -1] / limit), nan=0.0, posinf=_FAR)
+        novelty[slice(None) if own is None else own] = beyond
         weights = np.ones((len(columns), 1))
         if m > 1:
             columns, weights = columns[:, :-1], votes_by_distance(distances)
@@ -155,4 +185,4 @@ class ClusterModel:
         lengths[1:][slice(None) if own is None else own] = columns.shape[1]
         votes = csr_array((weights.ravel(), voters.ravel(), np.cumsum(lengths)), shape=shape)
         votes.eliminate_zeros()
-        return votes
+        return votes, novelty
