@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import re
 import subprocess
 import sys
 import time
@@ -23,6 +23,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 
 import manyview
 from benchmarks import harness, quality_page, real_data
+from benchmarks.peer_process import PeerProcess
 from manyview.metrics import clustering_accuracy
 
 HERE = Path(__file__).parent
@@ -31,7 +32,7 @@ INPUTS = HERE.parent / "build" / "quality"  # ignored by git
 SHUFFLES = 3
 # Of other packages: seconds and bytes that a set may take, and seconds after which a fit is not
 # repeated for the other shuffles.
-LIMIT, MEMORY, REPEAT_LIMIT = 300, 8 * 2**30, 20
+LIMIT, MEMORY, REPEAT_LIMIT = 300, 8 * 2**30, 10
 
 
 def of_manyview(method, **options):
@@ -57,6 +58,7 @@ HERE_RUN = {
     "angular": of_manyview("angular"),
     "average": of_manyview("average"),
     "average, auto": of_manyview("average", scaling="auto"),
+    "MGL": of_manyview("mgl"),
     "CI-GMVC": of_manyview("cigmvc"),
     "GBS": of_manyview("gbs"),
     "k-means": kmeans,
@@ -71,39 +73,44 @@ PEERS = {
 
 
 def measure(method, views, target):
-    """ACC and seconds of every shuffle."""
+    """ACC and seconds of the processor of every shuffle."""
     n_clusters = len(np.unique(target))
     found = {"acc": [], "seconds": []}
     for seed in range(SHUFFLES):
         tables, classes = real_data.shuffled(views, target, seed)
-        started = time.perf_counter()
+        started = time.process_time()
         labels = method(tables, n_clusters, seed)
-        found["seconds"].append(round(time.perf_counter() - started, 3))
-        found["acc"].append(clustering_accuracy(classes, labels))
+        found["seconds"].append(round(time.process_time() - started, 3))
+        found["acc"].append(round(clustering_accuracy(classes, labels), 5))
     return found
 
 
-def run_here(results, names):
+def run_here(results, wanted):
     warnings.simplefilter("ignore")  # fits that end without C components count too
     small = manyview.datasets.make_blob_views(120, 3, random_state=0)
     for method in HERE_RUN.values():  # compiles
         method(list(small.views.values()), 3, 0)
-    for name in names:
+    for name in real_data.all_names():
         views, target = real_data.load(name)
         for method, function in HERE_RUN.items():
-            store(results, method, name, measure(function, views, target))
+            if wanted(method, name):
+                store(results, method, name, measure(function, views, target))
 
 
-def run_peers(results, names, peers):
-    for peer in peers:
-        environment, script, packages = PEERS[peer]
+def run_peers(results, wanted):
+    for peer, (environment, script, packages) in PEERS.items():
+        names = [name for name in real_data.by_size() if wanted(peer, name)]
+        if not names:
+            continue
         python = HERE.parent / environment / "bin" / "python"
         if not python.exists():
             print(f"{peer}: no {environment}; see bench-quality-peers in the Makefile")
             continue
         results["versions"][peer] = versions_in(python, packages)
+        process = PeerProcess(python, HERE / "peers" / script, MEMORY)
         for name in names:
-            store(results, peer, name, measure_peer(python, HERE / "peers" / script, name))
+            store(results, peer, name, measure_peer(process, name))
+        process.close()
 
 
 def versions_in(python, packages):
@@ -112,9 +119,10 @@ def versions_in(python, packages):
     return ", ".join(done.stdout.splitlines())
 
 
-def measure_peer(python, script, name):
+def measure_peer(process, name):
     """As `measure`, or why there is nothing: {"failed": ...}."""
     views, target = real_data.load(name)
+    facts = {"n_views": len(views), "n_clusters": len(np.unique(target))}
     inputs, classes = [], []
     INPUTS.mkdir(parents=True, exist_ok=True)
     for seed in range(SHUFFLES):
@@ -122,33 +130,23 @@ def measure_peer(python, script, name):
         arrays = {f"v{v}": table for v, table in enumerate(real_data.dense(tables))}
         inputs.append(INPUTS / f"{seed}.npz")
         classes.append(true)
-        facts = {"n_views": len(views), "n_clusters": len(np.unique(target)), "seed": seed}
-        np.savez(inputs[-1], **arrays, **facts)
-        inputs[-1].with_suffix(".labels.npy").unlink(missing_ok=True)
-    try:
-        done = subprocess.run(
-            [python, script, str(REPEAT_LIMIT), *map(str, inputs)],
-            capture_output=True, text=True, timeout=LIMIT, preexec_fn=limit_memory,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return {"failed": f"more than {LIMIT} seconds"}
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
-        return {"failed": last[:120]}
-    lines = [line.split() for line in done.stdout.splitlines()]
-    seconds = [float(line[1]) for line in lines if line[:1] == ["seconds"]]
-    labels = [np.load(path.with_suffix(".labels.npy")) for path in inputs[: len(seconds)]]
-    scores = [clustering_accuracy(y, found) for y, found in zip(classes, labels, strict=False)]
-    return {"acc": scores, "seconds": seconds}
-
-
-def limit_memory():
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        np.savez(inputs[-1], **arrays, **facts, seed=seed)
+    request = {"inputs": list(map(str, inputs)), "repeat_limit": REPEAT_LIMIT}
+    found = process.ask(request, LIMIT)
+    if "failed" in found:
+        return found
+    count = len(found["seconds"])
+    labels = [np.load(path.with_suffix(".labels.npy")) for path in inputs[:count]]
+    pairs = zip(classes[:count], labels, strict=True)
+    scores = [round(clustering_accuracy(true, given), 5) for true, given in pairs]
+    return {"acc": scores, "seconds": found["seconds"]}
 
 
 def store(results, method, name, found):
     results["methods"].setdefault(method, {})[name] = found
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    text = json.dumps(results, indent=1)
+    lists = re.sub(r"\[[^\]]*\]", lambda found: " ".join(found[0].split()), text)
+    RESULTS.write_text(lists + "\n")
     said = found.get("failed") or f"{100 * np.mean(found['acc']):.1f}"
     seconds = f"{np.mean(found['seconds']):.1f} s" if "seconds" in found else ""
     print(f"{name:12s} {method:14s} {said} {seconds}", flush=True)
@@ -157,20 +155,24 @@ def store(results, method, name, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=["here"], help="here, peers, page")
-    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
-    parser.add_argument("--sets", nargs="+", help="some sets; the page is not written")
+    parser.add_argument("--methods", nargs="+", default=[*HERE_RUN, *PEERS])
+    parser.add_argument("--sets", nargs="+", default=real_data.all_names())
+    parser.add_argument("--missing", action="store_true", help="only what has no result yet")
     options = parser.parse_args()
-    names = options.sets or real_data.all_names()
     results = {"versions": {}, "methods": {}}
     if RESULTS.exists():
         results = json.loads(RESULTS.read_text())
+
+    def wanted(method, name):
+        known = options.missing and name in results["methods"].get(method, {})
+        return method in options.methods and name in options.sets and not known
+
     if "here" in options.parts:
         results["versions"]["here"] = harness.machine()
-        run_here(results, names)
+        run_here(results, wanted)
     if "peers" in options.parts:
-        run_peers(results, names, options.peers)
-    if not options.sets:
-        quality_page.write(results, real_data.real_names(), real_data.BUILT_IN)
+        run_peers(results, wanted)
+    quality_page.write(results, real_data.real_names(), real_data.BUILT_IN)
     return 0
 
 

@@ -29,6 +29,11 @@ def all_names():
     return [*real_names(), *BUILT_IN]
 
 
+def by_size():
+    """All names, sets with few samples first."""
+    return sorted(all_names(), key=lambda name: len(load(name)[1]))
+
+
 def load(name):
     """Views and classes of a set."""
     if name in PAPER:

@@ -1,11 +1,13 @@
 """What the scripts of this folder share: each runs in the environment of its package alone.
 
-    python fit_x.py LIMIT input.npz ...
-
-An input has the views v0, v1, ... without classes, n_clusters and seed. Labels are saved beside it,
-and its seconds are printed. After a fit of more than LIMIT seconds the other inputs are left out.
+A script answers requests, one JSON line each, until its input ends. A request has the paths of
+"inputs", NPZ files with the views v0, v1, ... without classes, and "repeat_limit": after a fit of
+more seconds than this, the other inputs are left out. Labels are saved beside an input. The answer
+has the processor's "seconds" of each fit, or says what "failed".
 """
 
+import json
+import os
 import sys
 import time
 import warnings
@@ -14,17 +16,35 @@ import numpy as np
 
 
 def answer(fit):
-    """Call ``fit(views, n_clusters, seed)`` for every input that the command line names."""
+    """Call ``fit(views, n_clusters, seed)`` as asked."""
     warnings.simplefilter("ignore")
-    limit = float(sys.argv[1])
-    for path in sys.argv[2:]:
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a package prints is no answer
+    rng = np.random.default_rng(0)
+    centres = np.repeat([0.0, 9.0], 150)[:, None]
+    fit([centres + rng.normal(size=(300, 8)) for _ in range(2)], 2, 0)  # compiles
+    say(answers, {"ready": True})
+    for line in sys.stdin:
+        try:
+            say(answers, {"seconds": fits(fit, **json.loads(line))})
+        except Exception as error:
+            say(answers, {"failed": f"{type(error).__name__}: {error}"[:160]})
+
+
+def fits(fit, inputs, repeat_limit):
+    seconds = []
+    for path in inputs:
         with np.load(path) as stored:
             views = [stored[f"v{v}"] for v in range(int(stored["n_views"]))]
             n_clusters, seed = int(stored["n_clusters"]), int(stored["seed"])
-        started = time.perf_counter()
+        started = time.process_time()
         labels = fit(views, n_clusters, seed)
-        seconds = time.perf_counter() - started
+        seconds.append(round(time.process_time() - started, 3))
         np.save(path.replace(".npz", ".labels.npy"), np.asarray(labels, dtype=np.int64))
-        print(f"seconds {seconds:.3f}", flush=True)
-        if seconds > limit:
+        if seconds[-1] > repeat_limit:
             break
+    return seconds
+
+
+def say(answers, what):
+    print(json.dumps(what), file=answers, flush=True)
