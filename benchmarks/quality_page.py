@@ -58,7 +58,7 @@ def write(results, real, extra):
 
 
 def _versions(results):
-    peers = [f"{n}: {text}" for n, text in results["versions"].items() if n != "here"]
+    peers = [f"{n}: {text}" for n, text in results["versions"].items() if n in results["methods"]]
     return "; ".join([results["versions"]["here"], *peers]) + ":"
 
 
@@ -150,9 +150,9 @@ def _goals(scores):
     nearest = min(leads, key=lambda method: leads[method])
     near = sum(_near_best(scores, name, (DEFAULT, *run)) for name in real)
     rows += [
-        [f"mean at least {LEAD:g} points above every other package",
+        [f"mean at least {LEAD:g} points above each of {', '.join(run)}",
          f"{leads[nearest]:+.1f} ({nearest})", _passed(leads[nearest] >= LEAD)],
-        [f"best or within {NEAR:g} points of the best package on two thirds of the sets",
+        [f"best or within {NEAR:g} points of the best of these on two thirds of the sets",
          f"{near} of {len(real)}", _passed(near >= SHARE * len(real))],
     ]  # fmt: skip
     return harness.table(["goal", "measured", "result"], rows)

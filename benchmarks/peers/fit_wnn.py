@@ -26,6 +26,8 @@ def fit(views, n_clusters, seed):
         if found == n_clusters:
             break
         low, high = (middle, high) if found < n_clusters else (low, middle)
+    if len(set(best)) > 2 * n_clusters:  # isolated samples stay clusters of their own
+        raise ValueError("no resolution gives about as many clusters as there are classes")
     return best
 
 
