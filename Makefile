@@ -63,7 +63,7 @@ test-wheel: dist $(VENV)/.installed-dev
 	mkdir -p $(OUTSIDE)
 	tar -xzf dist/*.tar.gz -C $(OUTSIDE) --strip-components=1
 	rm -r $(OUTSIDE)/src
-	cd $(OUTSIDE) && ../../.venv-core/bin/python tests/core_only.py
+	cd $(OUTSIDE) && ../../.venv-core/bin/python -P tests/core_only.py
 	cd $(OUTSIDE) && ../../.venv-wheel/bin/python -m pytest --numprocesses 2 \
 		--dist loadfile --rootdir . --config-file pyproject.toml --pyargs tests manyview
 

@@ -23,7 +23,8 @@ def views(tmp_path_factory):
 
 
 def words(views, output, *more):
-    return ["cluster", *views, "--clusters", "6", "--output", output, *more]
+    method = ["--method", "angular"]  # it has rounds
+    return ["cluster", *views, "--clusters", "6", *method, "--output", output, *more]
 
 
 @pytest.fixture(scope="module")

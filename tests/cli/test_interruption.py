@@ -87,11 +87,22 @@ def old_outputs(folder):
     return {name: f"old {name}".encode() for name in OUTPUTS}
 
 
+# A program that writes slowly: on a busy machine a draft would be gone before it is seen.
+PAUSE = 0.03
+SLOW = f"""
+import os, runpy, time
+def slow(call):
+    return lambda *values: (time.sleep({PAUSE}), call(*values))[1]
+os.fsync, os.rename = slow(os.fsync), slow(os.rename)
+runpy.run_module("manyview", run_name="__main__", alter_sys=True)
+"""
+
+
 def kill_and_repeat(folder, words, undisturbed, force, moment, writing):
     """Kill a run, check what it left, and run the same command again.
 
-    `moment` is the share of the whole duration, or with `writing` of 5 ms after the first draft
-    appears. Returns how the run ended and whether it left a draft.
+    `moment` is the share of the whole duration, or with `writing` of that of a slow writer, from
+    when its draft appears. Returns how the run ended and whether it left a draft.
     """
     labels, seconds = undisturbed
     out = folder / "out"
@@ -99,10 +110,12 @@ def kill_and_repeat(folder, words, undisturbed, force, moment, writing):
     words = [*words, "--force"] if force else words
     inputs = contents(folder / "in")
     if writing:
-        when, after = any_draft(folder, out), 0.005 * moment
+        (folder / "slow.py").write_text(SLOW)
+        steps = 11 if force else 4  # of the 12 or 5 that are slow
+        then = {"when": any_draft(folder, out), "after": steps * PAUSE * moment}
+        stopped = stop(words, signal.SIGKILL, cwd=folder, program="slow.py", **then)
     else:
-        when, after = None, seconds * moment
-    stopped = stop(words, signal.SIGKILL, when=when, after=after, cwd=folder)
+        stopped = stop(words, signal.SIGKILL, after=seconds * moment, cwd=folder)
     assert stopped.returncode == KILLED or (stopped.finished and stopped.returncode == 0)
     left = {entry.name: entry.read_bytes() for entry in out.glob("[!.]*")}
     drafts = [*folder.glob(DRAFTS), *out.glob(DRAFTS)]
@@ -132,8 +145,9 @@ def kill_and_repeat(folder, words, undisturbed, force, moment, writing):
 
 @pytest.mark.parametrize("force", [False, True])
 def test_killed_while_writing(words, folder, undisturbed, force):
-    stopped, _ = kill_and_repeat(folder, words, undisturbed, force, 0.0, writing=True)
+    stopped, draft = kill_and_repeat(folder, words, undisturbed, force, 0.0, writing=True)
     assert stopped.returncode == KILLED
+    assert draft
 
 
 def test_killed_at_some_moment(words, folder, undisturbed):

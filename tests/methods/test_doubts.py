@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import manyview
 from manyview import GBS, ConsensusGraph, datasets
-from manyview.methods._doubts import mean_cut, warn_of_cut, warn_of_silent_views, warn_of_sizes
+from manyview.methods._doubts import warn_of_silent_views, warn_of_sizes
 
 
 def labels_of(*sizes):
@@ -28,27 +28,6 @@ def test_uneven_sizes_are_no_collapse(sizes):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_sizes(labels_of(*sizes))
-
-
-def two_groups(rng, n=40):
-    side = np.arange(n) % 2
-    return csr_array(rng.random((n, n)) * np.where(side[:, None] == side, 1.0, 0.02)), side
-
-
-def test_mean_cut_is_its_plain_twin(rng):
-    graph, side = two_groups(rng)
-    symmetric = (graph + graph.T).toarray() / 2
-    shares = [symmetric[side == c][:, side != c].sum() / symmetric[side == c].sum() for c in (0, 1)]
-    assert mean_cut(csr_array(symmetric), side) == pytest.approx(np.mean(shares))
-
-
-def test_labels_that_miss_the_structure(rng):
-    graph, side = two_groups(rng)
-    with pytest.warns(UserWarning, match="more .* than plain spectral clustering does"):
-        warn_of_cut([graph, graph], rng.permutation(side), 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warn_of_cut([graph, graph], side, 0)
 
 
 def test_views_without_neighbours(rng):

@@ -29,7 +29,7 @@ from manyview.inputs import (
 )
 from manyview.methods._backend import Backend, LocalBackend, Samples
 from manyview.methods._constraints import Constraint
-from manyview.methods._doubts import warn_of_cut, warn_of_silent_views, warn_of_sizes
+from manyview.methods._doubts import warn_of_silent_views, warn_of_sizes
 from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity
 from manyview.spectral import MAX_CLUSTERS, suggest_from_stack
 
@@ -90,7 +90,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 constraint(name, getattr(self, name))
             run = Run(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
             yield run
-            self._warn_of_doubts(run)
+            self._warn_of_doubts()
             run.log("done")
         self.stage_seconds_ = run.seconds
         self._seed = run.seed
@@ -178,7 +178,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         for name, value in attributes.items():
             setattr(self, name, value)
 
-    def _warn_of_doubts(self, run: Run) -> None:
+    def _warn_of_doubts(self) -> None:
         """Warn of a result that can probably not be trusted."""
         labels = getattr(self, "labels_", None)
         if labels is None:  # only a number of clusters was suggested
@@ -190,9 +190,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         everywhere = np.full(len(graphs), len(labels))
         counts = everywhere if self.present_ is None else self.present_.sum(axis=0)
         warn_of_silent_views(graphs, self.view_names_, counts)
-        if hasattr(self, "stop_reason_"):
-            with run.stage("comparison"):
-                warn_of_cut(graphs, labels, run.seed)
 
     def _memory(self, size: FitSize) -> Estimate:
         """What the fit needs on top of the views."""

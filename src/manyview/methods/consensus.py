@@ -6,7 +6,7 @@ Our own, in no paper. docs/quality.md has what was measured and what was tried.
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     _constraints = COMMON | GRAPH
     _takes_missing = True
     _auto_neighbors = 20
-    _limits_neighbors: ClassVar[bool] = True
+    _limits_neighbors = True
 
     n_clusters: int | str = 8
     _: KW_ONLY
