@@ -18,7 +18,6 @@ pytest.importorskip("distributed", reason="needs the extra 'dask'")
 from tests.helpers.dask_clusters import assert_same, cluster, let_go
 
 METHODS = [CIGMVC, GBS, AngularCIGMVC]
-DOUBTS = pytest.mark.filterwarnings("ignore:.*(probably collapsed|no nearest neighbours)")
 ENDS_EARLY = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -70,7 +69,6 @@ def test_goldens(client, name, method):
 
 @pytest.mark.parametrize(("name", "method"), [("NGs", CIGMVC), ("WebKB", GBS)])
 @pytest.mark.filterwarnings("ignore:the graph:UserWarning")
-@DOUBTS
 def test_the_papers_data(client, paper_data, name, method):
     data = paper_data(name)
     # Of hundreds of samples that are as near as each other the boundary of a row is one, and their
@@ -103,7 +101,6 @@ def test_consensus_of_sparse_and_missing(client, rng):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["BBC", "NGs", "WebKB", "100leaves"])
 @pytest.mark.filterwarnings("ignore:the graph:UserWarning")
-@DOUBTS
 def test_all_of_the_papers_data(client, paper_data, name, method):
     data = paper_data(name)
     model = method(data.n_clusters, random_state=0)
@@ -244,7 +241,6 @@ def test_more_workers_than_samples():
 
 
 @ENDS_EARLY
-@DOUBTS
 def test_equal_samples(client, rng):
     """Ties everywhere: which of equals counts must not depend on where they lie."""
     views = [rng.integers(0, 3, (200, 3)).astype(float) for _ in range(2)]

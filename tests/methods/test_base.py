@@ -172,7 +172,11 @@ UNUSUAL = {  # views, parameters, warnings in order
         [no_information("view0"), no_information("view1"), "60 connected components"],
     ),
     "six samples ten times": ([np.repeat(X[:6], 10, axis=0)], {}, ["6 connected components"]),
-    "half the rows constant": ([np.where(np.arange(60)[:, None] < 30, 1.0, X), Y], {}, []),
+    "half the rows constant": (
+        [np.where(np.arange(60)[:, None] < 30, 1.0, X), Y],
+        {},
+        ["view 'view0' has no nearest neighbours for 31 of 60 samples"],
+    ),
     "a constant view": ([np.ones((60, 8)), Y], {}, [no_information("view0")]),
     "two columns, z-scored": ([X[:, :2], Y], {"scaling": "zscore"}, [no_information("view0")]),
     "an empty sparse view": ([sparse.csr_array((60, 50)), Y], {}, [no_information("view0")]),
