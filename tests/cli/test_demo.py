@@ -17,7 +17,7 @@ def test_demo_prints_a_table_and_writes_a_page(demo):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""  # the progress bar is for terminals
     for word in (
-        "angular",
+        "consensus",
         "CI-GMVC",
         "GBS",
         "pixels",
