@@ -5,7 +5,7 @@ docs/preparing-data.md explains it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,6 +46,8 @@ N_COMPONENTS = 50
 _SAMPLES_PER_COMPONENT = 8
 # Rows are scaled in blocks of so many bytes.
 _BLOCK_BYTES = 32 * 2**20
+# In units of the largest number of the training samples; single precision can still square it.
+_FAR_OUT = 1e12
 
 # Limits of `choose_scaling`.
 _TEXT_FILL, _TEXT_WIDTH = 0.3, 100  # text and sparse counts: share of non-zeros, columns
@@ -137,14 +139,7 @@ def fit_scaler(sample: Matrix, scaling: str, largest: float | None = None) -> Sc
         scaler = _standard(dense)
     columns = scaler.columns(dense)
     centre = columns.mean(axis=0)
-    return Scaler(
-        scaling,
-        factor=scaler.factor,
-        unit=scaler.unit,
-        mean=scaler.mean,
-        centre=centre,
-        components=_components(columns - centre),
-    )
+    return replace(scaler, centre=centre, components=_components(columns - centre))
 
 
 def statistics_sample(matrix: Matrix, n_blocks: int = 1) -> Matrix:
@@ -247,9 +242,8 @@ def _standard(dense: FloatArray) -> Scaler:
     for column in np.flatnonzero((dense.min(axis=0) >= 0) & (dense.max(axis=0) > 0)):
         values = dense[:, column]
         unit[column] = np.median(values[values > 0])
-    power = powers_of_two(np.abs(dense).max(axis=0))
     logs = _logarithms(dense, unit)
-    power = np.where(np.isnan(unit), power, 1.0)
+    power = np.where(np.isnan(unit), powers_of_two(np.abs(dense).max(axis=0)), 1.0)
     mean, deviation = (logs / power).mean(axis=0), (logs / power).std(axis=0)
     flat = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
     factor = power * np.where(flat, np.inf, deviation)  # constant columns become 0
@@ -301,7 +295,3 @@ def _within_reach(known: Matrix, new: Matrix) -> Matrix:
     if isinstance(new, csr_array):
         return csr_array((np.clip(new.data, -far, far), new.indices, new.indptr), shape=new.shape)
     return np.clip(new, -far, far)
-
-
-# In units of the largest number of the training samples; single precision can still square it.
-_FAR_OUT = 1e12

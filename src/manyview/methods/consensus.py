@@ -28,6 +28,8 @@ from manyview.spectral import kmeans_labels, relabel_by_first_sample, soft_embed
 VECTORS_PER_CLUSTER = 2
 # Limits of the share of edges inside clusters that counts for the weight of a view.
 _EDGES_INSIDE = (0.01, 0.99)
+# How much a squared distance of 1 in the embedding takes from an edge: the mean edge of 20.
+_PULL = 0.05
 
 
 @shared_docs
@@ -39,8 +41,8 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     these graphs is embedded by twice as many eigenvectors as there are clusters, and k-means gives
     first clusters. A view weighs more the less these clusters cut its graph, and hardly anything
     if they cut it as a random graph. The weighted mean, embedded in the same way, gives the
-    clusters. At the end each graph is split, as in `CIGMVC`,
-    into a part consistent with the unified graph and an inconsistent rest: where views disagree.
+    clusters. At the end each graph is split, as in `CIGMVC`, into a part consistent with the
+    unified graph and an inconsistent rest: where views disagree.
 
     Parameters
     ----------
@@ -166,13 +168,9 @@ def _clusters(
 
 
 def _unified(stack: Stack, weights: FloatArray, embedding: FloatArray) -> Any:
-    """Equation 4 of the paper with the weighted mean, and a pull as strong as a row's mean edge."""
+    """Equation 4 of the paper: the weighted mean, less what the embedding separates."""
     shares = weights / weights.sum()
     total = stack.rows(EdgeWeightByView()) @ shares
     factor = 1 / np.where(total > 0, total, 1.0)
     step = ProjectRows(lookup_copy(embedding), _PULL, factor, shares)
     return stack.edges(step, stack.view_graphs)
-
-
-# Per squared distance in the embedding, in which rows have length 1.
-_PULL = 0.05
