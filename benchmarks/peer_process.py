@@ -31,7 +31,7 @@ class PeerProcess:
             self._process = None
 
     def _start(self):
-        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (as long as the process)
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
             text=True, preexec_fn=self._limit_memory,

@@ -27,7 +27,7 @@ def answer(fit):
     for line in sys.stdin:
         try:
             say(answers, {"seconds": fits(fit, **json.loads(line))})
-        except Exception as error:
+        except Exception as error:  # packages raise anything; the table shows it
             say(answers, {"failed": f"{type(error).__name__}: {error}"[:160]})
 
 
