@@ -5,7 +5,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from manyview.graphs import nearest
-from manyview.graphs._weights import complete_graph, neighbor_graph, precomputed_graph
+from manyview.graphs._weights import (
+    EdgeRules,
+    complete_graph,
+    edge_rules,
+    neighbor_graph,
+    precomputed_graph,
+)
 from manyview.inputs._scaling import normalize_rows
 from tests.helpers import oracle
 
@@ -43,6 +49,24 @@ def test_rows_with_more_ties_than_neighbours_are_empty(rng):
     assert zero_rows.any()
     assert (sums[zero_rows] == 0).all()  # more than 16, all at distance 0
     assert not S.diagonal().any()
+
+
+@pytest.mark.parametrize("scaling", ["standard", "tfidf"])
+@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_equal_samples_are_neighbours_in_tables_and_words(rng, make, scaling):
+    """Without it a table of few different rows would have hardly any edges."""
+    few = rng.integers(1, 6, (4, 5)).astype(float)
+    X = few[rng.integers(0, 4, 200)]
+    rows = normalize_rows(make(X), None)
+    near = nearest(rows, 12)
+    plain = neighbor_graph(near, "adaptive", rows.sq_norms())
+    assert plain.nnz == 0
+    S = neighbor_graph(near, "adaptive", rows.sq_norms(), edge_rules(scaling)).toarray()
+    same = (X[:, None] == X).all(axis=-1)
+    np.fill_diagonal(same, False)
+    expected = np.where(same & (np.cumsum(same, axis=1) <= 11), 1 / 11, 0)  # the first ones
+    np.testing.assert_allclose(S, expected, atol=1e-15)
+    assert edge_rules("zscore") == edge_rules("sqrt") == EdgeRules()
 
 
 @pytest.mark.parametrize("weighting", ["binary", "cosine", "heat"])

@@ -40,7 +40,17 @@ def principal_components(rng):
 
 
 def standardised(rng):
-    return rng.standard_normal((200, 10))
+    table = units(rng)
+    return (table - table.mean(axis=0)) / table.std(axis=0)
+
+
+def grades(rng):
+    """Whole numbers that are no counts: ordinary tables are full of them."""
+    return rng.integers(1, 11, (200, 9)).astype(float)
+
+
+def one_unit(rng):
+    return rng.normal(5, 1, (200, 4))
 
 
 KINDS = {
@@ -52,6 +62,8 @@ KINDS = {
     pixels: "sqrt",
     principal_components: "center",
     standardised: "center",
+    grades: "standard",
+    one_unit: "standard",
 }
 
 
@@ -70,12 +82,12 @@ def test_auto_of_constant_views(values):
     assert choose_scaling(np.full((10, 4), values)) in SCALING_NAMES
 
 
-def projected(columns):
-    """U S^(1/2) of the centred columns, by a plain decomposition."""
+def projected(columns, power=0.5):
+    """U S^(1 - power) of the centred columns, by a plain decomposition."""
     centred = columns - columns.mean(axis=0)
     U, S, _ = np.linalg.svd(centred, full_matrices=False)
     count = min(N_COMPONENTS, columns.shape[1], max(len(columns) // 8, 2))
-    return (U * np.sqrt(S))[:, :count]
+    return (U * S ** (1 - power))[:, :count]
 
 
 def unit(rows):
@@ -83,14 +95,16 @@ def unit(rows):
 
 
 def standard(X):
-    logs = np.where((X >= 0).all(axis=0), np.log1p(np.maximum(X, 0) / np.median(X, axis=0)), X)
+    cubes = ((X - X.mean(axis=0)) ** 3).mean(axis=0) / X.std(axis=0) ** 3
+    tails = (X >= 0).all(axis=0) & (cubes > 2)
+    logs = np.where(tails, np.log1p(np.maximum(X, 0) / np.median(X, axis=0)), X)
     return (logs - logs.mean(axis=0)) / logs.std(axis=0)
 
 
 TWINS = {
     "sqrt": lambda X: projected(unit(np.sqrt(X))),
     "logratio": lambda X: projected(np.log1p(X) - np.log1p(X).mean(axis=1, keepdims=True)),
-    "standard": lambda X: projected(standard(X)),
+    "standard": lambda X: projected(standard(X), 0.25),
     "center": lambda X: projected(unit(X - X.mean(axis=0))),
 }
 
@@ -165,6 +179,13 @@ def test_statistics_come_from_some_of_many_samples():
     assert some[0] == 0
     assert some[-1] == 399_999
     assert len(statistics_sample(X[:100])) == 100
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+@pytest.mark.parametrize("scaling", ["standard", "tfidf"])
+def test_views_in_which_all_samples_are_equal_are_not_scaled(scaling, make):
+    assert resolved_scaling(make(np.full((9, 3), 2.0)), "v", scaling) == "none"
+    assert resolved_scaling(make(np.eye(9)), "v", scaling) == scaling
 
 
 def test_one_scaling_per_view():

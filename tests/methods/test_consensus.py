@@ -110,7 +110,7 @@ def test_samples_without_words_have_no_neighbours(rng):
 def test_parameters_of_scaling():
     data = datasets.make_blob_views(60, 3, random_state=0)
     model = fitted(data.views, 3, scaling={"view1": "none"})
-    assert model.view_scalings_ == ("center", "none", "center")
+    assert model.view_scalings_ == ("standard", "none", "standard")
     with pytest.raises(ValueError, match="scaling='l1'; expected one of 'auto', 'paper'"):
         fitted(data.views, 3, scaling={"view1": "l1"})
     with pytest.raises(ValueError, match="scaling has view 'x'"):

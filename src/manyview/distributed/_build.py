@@ -24,6 +24,7 @@ from manyview.graphs import (
     add_bridges,
     check_distinct,
     choose_search,
+    edge_rules,
     graphs_in_words,
     warn_of_bridges,
     warn_of_no_edges,
@@ -87,10 +88,8 @@ def distributed_graphs(
                 positions = session.submit("cells", _positions, cells.order, n)
                 numbers = session.gather_rows(cells.order)
                 bounds = np.concatenate([[0], np.cumsum(cells.sizes)])
-            by_count = views.scalings[v] == "tfidf"
-            edges[v] = weighted_edges(
-                session, found, samples[v], options.weighting, n, by_count=by_count
-            )
+            rules = edge_rules(views.scalings[v])
+            edges[v] = weighted_edges(session, found, samples[v], options.weighting, n, rules)
             n_edges = sum(session.gather(session.map_blocks("weights", _n_edges, edges[v])))
             run.log("view '%s': a graph of %d edges, %s", name, n_edges, searches[v])
             if n_edges == 0:

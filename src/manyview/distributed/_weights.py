@@ -11,7 +11,13 @@ from scipy.sparse import csr_array
 from manyview._typing import FloatArray, IntArray
 from manyview.distributed._client import DaskSession
 from manyview.distributed._knn import SampleNeighbors, SampleRows
-from manyview.graphs import graph_from_neighbors, neighbor_weights, starts, untied_distances
+from manyview.graphs import (
+    EdgeRules,
+    graph_from_neighbors,
+    neighbor_weights,
+    starts,
+    untied_distances,
+)
 
 
 @dataclass(frozen=True)
@@ -28,8 +34,7 @@ def weighted_edges(
     blocks: list[Future],
     weighting: str,
     n_samples: int,
-    *,
-    by_count: bool = False,
+    rules: EdgeRules,
 ) -> list[Future]:
     """The graph of the neighbours found: one future of `Edges` per block."""
     scale, norms = 1.0, None
@@ -39,9 +44,7 @@ def weighted_edges(
         scale = float(total / count) if count else 1.0
     if weighting == "cosine":
         norms = session.submit("weights", _norms, blocks, n_samples)
-    return session.map_blocks(
-        "weights", _weigh, found, norms, weighting, scale, n_samples, by_count
-    )
+    return session.map_blocks("weights", _weigh, found, norms, weighting, scale, n_samples, rules)
 
 
 def graph_in_blocks(
@@ -79,13 +82,14 @@ def _weigh(
     weighting: str,
     scale: float,
     n_samples: int,
-    by_count: bool,
+    rules: EdgeRules,
 ) -> Edges:
     columns = found.indices[:, :-1]
     pairs = None if norms is None else (norms[found.samples][:, None], norms[columns])
     weights = neighbor_weights(found.sq_distances, weighting, pairs, scale)
     kind = np.int32 if n_samples < 2**31 else np.int64
-    graph = graph_from_neighbors(columns.astype(kind), weights, n_samples, by_count=by_count)
+    farthest = found.sq_distances[:, -1]
+    graph = graph_from_neighbors(columns.astype(kind), weights, farthest, n_samples, rules)
     return Edges(found.samples, graph)
 
 

@@ -65,6 +65,8 @@ from manyview.graphs._steps import (
 )
 from manyview.graphs._weights import (
     WEIGHTINGS,
+    EdgeRules,
+    edge_rules,
     graph_from_neighbors,
     neighbor_weights,
     untied_distances,

@@ -15,7 +15,9 @@ from manyview.graphs._knn import nearest
 from manyview.graphs._row_block import reordered
 from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._weights import (
+    EdgeRules,
     complete_graph,
+    edge_rules,
     expand_graph,
     neighbor_graph,
     precomputed_graph,
@@ -238,7 +240,7 @@ def _graph_of_view(
         return ViewGraph(csr_array((n, n)), None, None)
     rows = scaler.rows(matrix)
     del matrix  # a search needs memory for itself
-    made = _graph(rows, name, options, run, by_count=scaler.name == "tfidf")
+    made = _graph(rows, name, options, run, edge_rules(scaler.name))
     if len(own) == n:
         return made
     row_order = made.rows
@@ -248,9 +250,9 @@ def _graph_of_view(
 
 
 def _graph(
-    rows: Rows, name: str, options: GraphOptions, run: Run, *, by_count: bool = False
+    rows: Rows, name: str, options: GraphOptions, run: Run, rules: EdgeRules | None = None
 ) -> ViewGraph:
-    """The graph of some rows; for `by_count` see `graph_from_neighbors`."""
+    """The graph of some rows."""
     n = rows.n_samples
     with run.stage("neighbors"):
         if options.n_neighbors == "all":
@@ -262,7 +264,7 @@ def _graph(
             return ViewGraph(complete_graph(rows, options.weighting), None, None)
         k = options.neighbors_for(n, name)
         near = nearest(rows, k + 1, options.search, run.seed)
-        graph = neighbor_graph(near, options.weighting, rows.sq_norms(), by_count=by_count)
+        graph = neighbor_graph(near, options.weighting, rows.sq_norms(), rules)
     run.log("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
     return ViewGraph(graph, near.order, near.search)
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import _knn_faiss as approximate
-from manyview.inputs import DenseRows, Rows, SparseRows
+from manyview.inputs import DenseRows, Rows, SparseRows, powers_of_two
 
 # Distances that differ by no more than this share are equal up to rounding.
 TIE = 1e-12
@@ -22,6 +22,8 @@ TIE = 1e-12
 _ZERO = 1e-28
 # Squared distances below this share of the squared norms are noise to a search by inner products.
 _BLUR = 1e-12
+# Rows that agree in so many digits of the largest number are equal: rounding differs by block.
+_EQUAL_DIGITS = 12
 SPARE_CANDIDATES = 10
 BLOCK_BYTES = 32 * 2**20
 
@@ -208,11 +210,17 @@ def _dense_candidates(
         some = slice(start, start + step)
         block = search.kneighbors(rows[some] - centre, return_distance=False)
         if skip_own:
-            is_own = block == np.arange(start, start + len(block))[:, None]
-            is_own[~is_own.any(axis=1), -1] = True  # among many equal rows it may not find itself
-            block = block[~is_own].reshape(len(block), m)
+            block = _without_own(block, np.arange(start, start + len(block)))
         found[some] = block
     return found
+
+
+def _without_own(found: IntArray, own: IntArray) -> IntArray:
+    """Each row of `found` without its own number, or without the last if it is not there, as may
+    be among many equal rows."""
+    is_own = found == own[:, None]
+    is_own[~is_own.any(axis=1), -1] = True
+    return np.asarray(found[~is_own].reshape(len(found), -1))
 
 
 def _approximate(
@@ -278,16 +286,35 @@ def _blockwise_candidates(rows: Rows, m: int) -> IntArray:
 def _search_blurred_again(
     rows: Rows, indices: IntArray, distances: FloatArray, n_reference: int | None = None
 ) -> None:
-    """Search again where even the last neighbour is closer than the rounding of inner products.
-
-    Exact duplicates need no second search: nothing is closer than 0.
-    """
+    """Search again where even the last neighbour is closer than the rounding of inner products."""
     norms = rows.sq_norms()
     if isinstance(rows, DenseRows):  # inner products were those of centred rows
         norms = DenseRows(rows.data - rows.data[:n_reference].mean(axis=0)).sq_norms()
     last = distances[:, -1]
     blurred = np.flatnonzero((last > 0) & (last <= _BLUR * norms[n_reference:]))
     _search_again(rows, blurred, indices, distances, n_reference)
+    equal = np.flatnonzero(last == 0)
+    if len(equal) and isinstance(rows, DenseRows):
+        _take_first_equals(rows.data, equal, indices, n_reference)
+
+
+def _take_first_equals(
+    data: FloatArray, targets: IntArray, indices: IntArray, n_reference: int | None
+) -> None:
+    """Replace the neighbours of `targets`, all equal to them, by the first ones that are.
+
+    Which of more than m equal rows a search finds depends on the number of threads.
+    """
+    m = indices.shape[1]
+    own = targets if n_reference is None else n_reference + targets
+    rounded = np.round(data / powers_of_two(np.abs(data).max()), _EQUAL_DIGITS) + 0.0
+    group = np.unique(rounded, axis=0, return_inverse=True)[1].ravel()
+    sizes = np.bincount(group[:n_reference], minlength=group.max() + 1)
+    members = np.argsort(group[:n_reference], kind="stable")
+    many = sizes[group[own]] > m
+    begin = (np.cumsum(sizes) - sizes)[group[own[many]]]
+    first = members[begin[:, None] + np.arange(m + 1)]
+    indices[targets[many]] = _without_own(first, own[many])
 
 
 def _search_again(

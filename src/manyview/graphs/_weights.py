@@ -1,5 +1,7 @@
 """Neighbours -> weighted graphs."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -11,8 +13,24 @@ from manyview.inputs import Rows
 WEIGHTINGS = ("adaptive", "binary", "cosine", "heat")
 
 
+@dataclass(frozen=True)
+class EdgeRules:
+    """What the scaling of a view means for its edges."""
+
+    # Rows sum to the share of the k neighbours that are edges, not to 1: a view of words tells
+    # little of a sample that has something in common with few others.
+    by_count: bool = False
+    # A sample that equals more than k others has edges to k of them. Not where equal samples may be
+    # those without information.
+    joins_equal: bool = False
+
+
+def edge_rules(scaling: str) -> EdgeRules:
+    return EdgeRules(by_count=scaling == "tfidf", joins_equal=scaling in ("tfidf", "standard"))
+
+
 def neighbor_graph(
-    near: Neighbors, weighting: str, sq_norms: FloatArray, *, by_count: bool = False
+    near: Neighbors, weighting: str, sq_norms: FloatArray, rules: EdgeRules | None = None
 ) -> csr_array:
     """Directed graph of the k nearest neighbours, from k + 1; rows sum to 1 or are empty.
 
@@ -27,8 +45,8 @@ def neighbor_graph(
         "cosine" the cosine, at least 0; "heat" exp(-d_ij / (2 t)), t the mean squared distance
         between neighbours in the view.
     sq_norms : squared norms of the samples' rows
-    by_count : as in `graph_from_neighbors`
     """
+    rules = rules or EdgeRules()
     columns = near.indices[:, :-1].astype(np.int32)
     pairs = (sq_norms[:, None], sq_norms[columns]) if weighting == "cosine" else None
     scale = 1.0
@@ -36,7 +54,7 @@ def neighbor_graph(
         distances = np.sort(untied_distances(near.sq_distances))
         scale = float(distances.mean()) if len(distances) else 1.0
     weights = neighbor_weights(near.sq_distances, weighting, pairs, scale)
-    return graph_from_neighbors(columns, weights, len(columns), by_count=by_count)
+    return graph_from_neighbors(columns, weights, near.sq_distances[:, -1], len(columns), rules)
 
 
 def untied_distances(sq_distances: FloatArray) -> FloatArray:
@@ -76,18 +94,16 @@ def neighbor_weights(
 
 
 def graph_from_neighbors(
-    columns: IntArray, weights: FloatArray, n_samples: int, *, by_count: bool = False
+    columns: IntArray, weights: FloatArray, farthest: FloatArray, n_samples: int, rules: EdgeRules
 ) -> csr_array:
-    """Rows of a graph from neighbours (n, k); they sum to 1 or are empty.
-
-    With `by_count` they sum to the share of the k neighbours that are edges: a view tells little
-    of a sample that has something in common with few others.
-    """
+    """Rows of a graph from neighbours (n, k) and the distance of the (k+1)-th."""
     n, k = columns.shape
+    if rules.joins_equal:
+        weights = np.where(farthest[:, None] == 0, 1.0, weights)
     row_starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 else np.int64)
     graph = csr_array((weights.ravel(), columns.ravel(), row_starts), shape=(n, n_samples))
     scaled = scale_rows(graph)
-    if by_count:
+    if rules.by_count:
         counts = np.diff(scaled.indptr)
         scaled.data *= np.repeat(counts / k, counts)
     return scaled

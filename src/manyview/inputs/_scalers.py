@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array, vstack
+from scipy.stats import skew
 
 from manyview._typing import BoolArray, FloatArray, Matrix
 from manyview.inputs._scaling import (
@@ -29,8 +30,8 @@ SCALINGS: dict[str, str] = {
     "tfidf": "square roots, rare features weigh more, each sample: length 1",
     "sqrt": "square roots, each sample: length 1, principal components",
     "logratio": "logarithms, each sample: mean 0, principal components",
-    "standard": "each column: logarithms if never negative, mean 0 and variance 1; then principal "
-    "components",
+    "standard": "each column: logarithms if it has a long tail, mean 0 and variance 1; then "
+    "principal components",
     "center": "each column: mean 0, each sample: length 1, principal components",
 }
 #: What the parameter `scaling` may be for a view.
@@ -52,10 +53,17 @@ _FAR_OUT = 1e12
 # Limits of `choose_scaling`.
 _TEXT_FILL, _TEXT_WIDTH = 0.3, 100  # text and sparse counts: share of non-zeros, columns
 _SAME_TOTAL = 0.02  # shares and histograms: how much the samples' totals vary
-_NARROW = 60  # a table in mixed units rarely has more columns
-_UNITS, _UNITS_WIDE = 10.0, 100.0  # largest standard deviation of a column / smallest
+_NARROW = 60  # a table of single measurements rarely has more columns
 _COUNT_MEAN = 1.5  # counts vary so much that mean / deviation of a column is less
+_COUNT_TAIL = 20.0  # largest count of a column / median of its counts above 0
 _CENTRED = 0.05  # mean / deviation of the columns of an embedding
+_UNITS_WIDE = 100.0  # wide tables in different units: large / small deviations of columns
+
+# Columns without negative numbers that are more skewed are replaced by logarithms.
+_LONG_TAIL = 2.0
+# Principal components are divided by singular values to this power: strong directions shall not
+# hide all others. Standardised columns count about equally already.
+_POWER, _POWER_STANDARD = 0.5, 0.25
 
 
 def _nothing() -> FloatArray:
@@ -139,7 +147,8 @@ def fit_scaler(sample: Matrix, scaling: str, largest: float | None = None) -> Sc
         scaler = _standard(dense)
     columns = scaler.columns(dense)
     centre = columns.mean(axis=0)
-    return replace(scaler, centre=centre, components=_components(columns - centre))
+    power = _POWER_STANDARD if scaling == "standard" else _POWER
+    return replace(scaler, centre=centre, components=_components(columns - centre, power))
 
 
 def statistics_sample(matrix: Matrix, n_blocks: int = 1) -> Matrix:
@@ -173,9 +182,10 @@ def resolved_scaling(matrix: Matrix, name: str, scaling: str | None) -> str:
         )
     if scaling == "paper":
         return "zscore" if width > 2 else "none"
-    if scaling == "auto":
-        return choose_scaling(statistics_sample(matrix))
-    return scaling or "none"
+    sample = statistics_sample(matrix)
+    chosen = choose_scaling(sample) if scaling == "auto" else scaling or "none"
+    # Equal samples are neighbours after "standard" and "tfidf", but not if all are equal.
+    return "none" if chosen in ("standard", "tfidf") and _is_constant(sample) else chosen
 
 
 def scaling_by_view(scaling: Scaling, names: Sequence[str]) -> list[str | None]:
@@ -205,43 +215,58 @@ def choose_scaling(sample: Matrix) -> str:
     """The scaling that fits the numbers of a view.
 
     Counts of words and other sparse counts: "tfidf". Shares and histograms, whose totals are the
-    same in all samples, and other numbers that are never negative: "sqrt". Counts in few columns:
-    "logratio". Columns in different units: "standard". Others: "center".
+    same in all samples: "sqrt". Counts in few columns: "logratio". Embeddings: "center". Few
+    columns of other numbers, or many in different units: "standard". Many columns without negative
+    numbers: "sqrt". Others: "center".
     """
     if isinstance(sample, csr_array):
         return "tfidf" if sample.data.min(initial=0.0) >= 0 else "unit"
-    width, smallest = sample.shape[1], sample.min()
-    if smallest >= 0 and width >= _TEXT_WIDTH and (sample != 0).mean() < _TEXT_FILL:
+    width, positive = sample.shape[1], bool(sample.min() >= 0)
+    if positive and width >= _TEXT_WIDTH and (sample != 0).mean() < _TEXT_FILL:
         return "tfidf"
-    scaled = sample / powers_of_two(np.abs(sample).max(axis=0))
+    power = powers_of_two(np.abs(sample).max(axis=0))
+    scaled = sample / power
     deviation = scaled.std(axis=0)
     varies = deviation > 1e-12
-    if not varies.any():
-        return "center" if smallest < 0 else "sqrt"
-    relative_mean = float(np.median(np.abs(scaled.mean(axis=0)[varies]) / deviation[varies]))
-    totals = (sample / powers_of_two(np.abs(sample).max())).sum(axis=1)
-    if smallest >= 0 and totals.std() < _SAME_TOTAL * totals.mean():
+    totals = (sample / power.max()).sum(axis=1)
+    if positive and (not varies.any() or totals.std() < _SAME_TOTAL * totals.mean()):
         return "sqrt"
-    narrow = width <= _NARROW
+    if not varies.any():
+        return "center"
+    relative_mean = float(np.median(np.abs(scaled.mean(axis=0)[varies]) / deviation[varies]))
+    if width <= _NARROW:
+        if positive and relative_mean < _COUNT_MEAN and _are_counts(sample):
+            return "logratio"
+        return "standard" if relative_mean > _CENTRED else "center"
     with np.errstate(over="ignore"):
-        own = deviation[varies] * powers_of_two(np.abs(sample).max(axis=0))[varies]
         # Of many columns some hardly vary, whatever their units.
-        low, high = (own.min(), own.max()) if narrow else np.percentile(own, (5, 95))
-        spread = high / low
-    if smallest >= 0 and narrow and relative_mean < _COUNT_MEAN and (sample % 1 == 0).all():
-        return "logratio"
-    if spread > (_UNITS if narrow else _UNITS_WIDE) and relative_mean > _CENTRED:
-        return "standard"
-    return "sqrt" if smallest >= 0 else "center"
+        low, high = np.percentile(deviation[varies] * power[varies], (5, 95))
+        if high / low > _UNITS_WIDE and relative_mean > _CENTRED:
+            return "standard"
+    return "sqrt" if positive else "center"
+
+
+def _is_constant(sample: Matrix) -> bool:
+    gap = sample.max(axis=0) - sample.min(axis=0)
+    return not (gap.any() if isinstance(gap, np.ndarray) else gap.count_nonzero())
+
+
+def _are_counts(sample: FloatArray) -> bool:
+    """Whether numbers that are not negative are whole and, in most columns, have a long tail."""
+    if (sample % 1).any():
+        return False
+    tails = [column.max() / np.median(column[column > 0]) for column in sample.T if column.any()]
+    return bool(np.median(tails) > _COUNT_TAIL)
 
 
 def _standard(dense: FloatArray) -> Scaler:
-    """Columns without negative numbers by logarithms in units of their median, so that neither
-    units nor single large values matter; mean 0, variance 1."""
+    """Columns of mean 0 and variance 1; those with a long tail by logarithms in units of their
+    median, so that neither units nor single large values matter."""
     unit = np.full(dense.shape[1], np.nan)
     for column in np.flatnonzero((dense.min(axis=0) >= 0) & (dense.max(axis=0) > 0)):
         values = dense[:, column]
-        unit[column] = np.median(values[values > 0])
+        if skew(values / values.max()) > _LONG_TAIL:
+            unit[column] = np.median(values[values > 0])
     logs = _logarithms(dense, unit)
     power = np.where(np.isnan(unit), powers_of_two(np.abs(dense).max(axis=0)), 1.0)
     mean, deviation = (logs / power).mean(axis=0), (logs / power).std(axis=0)
@@ -258,9 +283,9 @@ def _logarithms(dense: FloatArray, unit: FloatArray) -> FloatArray:
     return out
 
 
-def _components(centred: FloatArray) -> FloatArray:
-    """Directions of the largest variance, divided by the root of their singular values: samples
-    then are U S^(1/2), in which strong directions do not hide all others."""
+def _components(centred: FloatArray, power: float) -> FloatArray:
+    """Directions of the largest variance, divided by a power of their singular values: samples
+    then are U S^(1 - power)."""
     n, width = centred.shape
     count = min(N_COMPONENTS, width, max(n // _SAMPLES_PER_COMPONENT, 2))
     by_columns = width <= n
@@ -274,7 +299,7 @@ def _components(centred: FloatArray) -> FloatArray:
     if not by_columns:
         vectors = centred.T @ vectors / np.sqrt(values)
     # The sign of a vector is arbitrary; distances do not depend on it.
-    return np.asarray(vectors / values**0.25)
+    return np.asarray(vectors / values ** (power / 2))
 
 
 def _dense(matrix: Matrix) -> FloatArray:
