@@ -60,7 +60,9 @@ def test_frames_are_joined_by_their_index(blobs, frames):
     assert clustering_accuracy(target, result.labels) > 0.95
     frame = result.to_frame()
     assert list(frame.index) == list(result.ids)
-    assert list(frame.columns) == ["cluster", "confidence", *(f"disagreement_{v}" for v in frames)]
+    assert list(frame.columns) == [
+        "cluster", "confidence", "stability", *(f"disagreement_{v}" for v in frames)
+    ]  # fmt: skip
     for name, view in frames.items():
         absent = ~frame.index.isin(view.index)
         assert frame.loc[absent, f"disagreement_{name}"].isna().all()

@@ -20,11 +20,14 @@ def frames():
 def test_csv_and_summary(frames):
     result = manyview.cluster(frames, 3)
     lines = result.to_csv().splitlines()
-    assert lines[0] == "id,cluster,confidence," + ",".join(f"disagreement_{v}" for v in frames)
+    assert lines[0] == "id,cluster,confidence,stability," + ",".join(
+        f"disagreement_{v}" for v in frames
+    )
     assert len(lines) == 1 + len(result.ids)
     table = pd.read_csv(pd.io.common.StringIO(result.to_csv()), index_col="id")
     np.testing.assert_array_equal(table["cluster"], result.labels)
-    np.testing.assert_allclose(table.iloc[:, 2:], result.disagreement, rtol=1e-5)
+    np.testing.assert_allclose(table["stability"], result.stability, rtol=1e-5)
+    np.testing.assert_allclose(table.iloc[:, 3:], result.disagreement, rtol=1e-5)
     summary = json.loads(json.dumps(result.summary("the command"), allow_nan=False))
     assert summary["cluster_sizes"] == np.bincount(result.labels).tolist()
     assert [view["n_samples"] for view in summary["views"]] == [80, 80, 80]

@@ -62,6 +62,12 @@ class ClusterResult:
         return np.asarray(self.estimator.confidence_)
 
     @property
+    def stability(self) -> FloatArray | None:
+        """How well each sample's cluster holds together in resamples, from 0 (chance) to 1; None
+        for methods that do not measure it."""
+        return getattr(self.estimator, "stability_", None)
+
+    @property
     def disagreement(self) -> FloatArray | None:
         """(n_samples, n_views): the share of a sample's edges in a view that is inconsistent with
         the other views; None for methods that do not split graphs."""
@@ -73,8 +79,10 @@ class ClusterResult:
         return np.asarray(self.estimator.vote_weights_)
 
     def columns(self) -> dict[str, Any]:
-        """Cluster, confidence and disagreements of the samples, by column name."""
+        """Cluster, confidence, stability and disagreements of the samples, by column name."""
         columns: dict[str, Any] = {"cluster": self.labels, "confidence": self.confidence}
+        if self.stability is not None:
+            columns["stability"] = self.stability
         if self.disagreement is not None:
             for name, values in zip(self.view_names, self.disagreement.T, strict=True):
                 columns[f"disagreement_{name}"] = values
@@ -106,6 +114,8 @@ class ClusterResult:
             "n_clusters_suggested": hasattr(estimator, "cluster_number_"),
             "cluster_sizes": np.bincount(self.labels, minlength=self.n_clusters).tolist(),
             "mean_confidence": _number(confidence.mean() if len(confidence) else None),
+            "mean_stability": _number(None if self.stability is None else self.stability.mean()),
+            "cluster_stability": [float(v) for v in getattr(estimator, "cluster_stability_", [])],
             "views": [
                 {
                     "name": name,

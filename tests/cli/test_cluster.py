@@ -24,7 +24,7 @@ def test_from_files_to_labels(files, blobs, tmp_path, capsys):
     assert written == {"labels.csv", "summary.json", "report.html", "model.zip"}
     rows = labels_in("out/labels.csv")
     assert list(rows[0]) == [
-        "id", "cluster", "confidence",
+        "id", "cluster", "confidence", "stability",
         "disagreement_view0", "disagreement_view1", "disagreement_third",
     ]  # fmt: skip
     target = [blobs.target[int(row["id"][1:])] for row in rows]
@@ -178,7 +178,7 @@ def test_odd_names(blobs, tmp_path):
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
     head = (tmp_path / "o" / "labels.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert head == f"id,cluster,confidence,disagreement_{odd}"
+    assert head == f"id,cluster,confidence,stability,disagreement_{odd}"
 
 
 def test_scaling(files, tmp_path, capsys):
@@ -186,7 +186,7 @@ def test_scaling(files, tmp_path, capsys):
     assert cli.main([*words, "--scaling", "view0=none", "third=unit"]) == 0
     assert "scaling" in capsys.readouterr().out
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert [view["scaling"] for view in summary["views"]] == ["none", "center", "unit"]
+    assert [view["scaling"] for view in summary["views"]] == ["none", "standard", "unit"]
     assert "--scaling view0=none third=unit" in summary["command"]
     assert "each sample: length 1" in (tmp_path / "out" / "report.html").read_text()
     for given, expected in (

@@ -80,7 +80,7 @@ def test_the_papers_data(client, paper_data, name, method):
 def assert_close(spread, single):
     np.testing.assert_array_equal(spread.labels_, single.labels_)
     assert spread.view_scalings_ == single.view_scalings_
-    for name in ("view_weights_", "sample_disagreement_", "confidence_"):
+    for name in ("view_weights_", "sample_disagreement_", "confidence_", "stability_"):
         np.testing.assert_allclose(getattr(spread, name), getattr(single, name), rtol=1e-6)
 
 
@@ -90,6 +90,12 @@ def test_consensus(client, scaling):
     data = datasets.make_latent_views(300, 3, widths=(8, 10), random_state=0)
     views = [np.abs(view) for view in data.views.values()]
     assert_close(*both(ConsensusGraph(3, scaling=scaling, random_state=0), views, client))
+
+
+def test_consensus_of_a_table_with_many_equal_samples(client, rng):
+    grades = rng.integers(1, 6, (5, 4))[rng.integers(0, 5, 300)].astype(float)
+    views = [grades, grades[:, :2] + rng.normal(0, 0.3, (300, 2))]
+    assert_close(*both(ConsensusGraph(5, random_state=0), views, client))
 
 
 def test_consensus_of_sparse_and_missing(client, rng):

@@ -165,6 +165,21 @@ def test_extreme_numbers(scaling, factor, rng):
     assert np.isfinite(sq_distances(view_rows(X, scaling))).all()
 
 
+@pytest.mark.parametrize("scaling", SCALING_NAMES[2:])
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1e308, 5e-324], [-1e308, 0.0], [1.0, 0.0]],  # differences overflow, quotients underflow
+        [[2e-323, 1e-323], [0.0, -1.5e-323], [-1e-323, -2.5e-323]],
+    ],
+)
+def test_numbers_at_the_limits_of_floats(scaling, X):
+    X = np.array(X)
+    assert np.isfinite(sq_distances(view_rows(X, scaling))).all()
+    rows = joint_rows(X, np.array([[9.5, -1e300]]), scaling)
+    assert np.isfinite(rows.sq_distances(np.array([3]), np.array([[0, 1, 2]]))).all()
+
+
 def test_constant_columns_and_rows(rng):
     X = rng.lognormal(0, 1, (30, 6))
     X[:, 2], X[4] = 7.0, 0.0

@@ -10,7 +10,7 @@ from manyview import ConsensusGraph, datasets
 from manyview.graphs import stack_graphs
 from manyview.methods.consensus import view_weights
 from manyview.metrics import clustering_accuracy as accuracy
-from manyview.spectral import Spectrum, soft_embedding
+from manyview.spectral import soft_embedding
 from tests.helpers.goldens import DATA
 
 
@@ -92,7 +92,7 @@ def test_view_weights_are_the_plain_twin(rng):
 
 def test_soft_embedding(rng):
     vectors, values = rng.standard_normal((9, 3)), np.array([0.0, 0.1, 0.4, 0.5])
-    found = soft_embedding(Spectrum(vectors, values, 1, np.zeros(9, dtype=int)))
+    found = soft_embedding(vectors, values)
     plain = vectors * np.array([1.0, 0.8, 0.2]) ** 0.75
     np.testing.assert_allclose(found, plain / np.linalg.norm(plain, axis=1, keepdims=True))
 

@@ -137,7 +137,9 @@ def _print_summary(result: Any, folder: Path) -> None:
     shown = ", ".join(f"{size:,}" for size in sizes[:20]) + (", ..." if len(sizes) > 20 else "")
     title = f"{summary['n_samples']:,} samples in {summary['n_clusters']} clusters"
     columns = ("view", "samples", "features", "scaling", "weight", "disagreement")
-    print_table(title, columns, rows, 1, f"Samples per cluster: {shown}")
+    stability = summary["mean_stability"]
+    note = "" if stability is None else f"\nMean stability: {stability:.2f}"
+    print_table(title, columns, rows, 1, f"Samples per cluster: {shown}{note}")
     print_path("Labels", folder / "labels.csv")
     if result.is_distributed:
         print_line("Report: none, as its graphs stay on the Dask workers")

@@ -220,7 +220,7 @@ def _without_own(found: IntArray, own: IntArray) -> IntArray:
     be among many equal rows."""
     is_own = found == own[:, None]
     is_own[~is_own.any(axis=1), -1] = True
-    return np.asarray(found[~is_own].reshape(len(found), -1))
+    return np.asarray(found[~is_own].reshape(len(found), found.shape[1] - 1))
 
 
 def _approximate(

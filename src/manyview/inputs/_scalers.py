@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array, vstack
-from scipy.stats import skew
 
 from manyview._typing import BoolArray, FloatArray, Matrix
 from manyview.inputs._scaling import (
@@ -109,8 +108,10 @@ class Scaler:
             logs = np.log1p(np.maximum(dense, 0.0))
             return np.asarray(logs - logs.mean(axis=1, keepdims=True))
         if self.name == "center":
-            return _unit(dense / self.factor - self.mean)
-        return np.asarray((_logarithms(dense, self.unit) - self.mean) / self.factor)
+            return _unit(_quotient(dense, self.factor) - self.mean)
+        power = powers_of_two(self.factor)  # a difference of large numbers may overflow
+        shifted = _logarithms(dense, self.unit) / power - self.mean / power
+        return _quotient(shifted, self.factor / power)
 
     def _text_rows(self, matrix: Matrix) -> SparseRows:
         sparse = csr_array(matrix)
@@ -126,7 +127,7 @@ class Scaler:
         """Samples without any feature, which are similar to none; None where they mean nothing."""
         if self.name != "tfidf":
             return None
-        return np.asarray(np.asarray(abs(matrix).sum(axis=1)).ravel() == 0)
+        return np.asarray(np.asarray((matrix != 0).sum(axis=1)).ravel() == 0)
 
 
 def fit_scaler(sample: Matrix, scaling: str, largest: float | None = None) -> Scaler:
@@ -247,8 +248,9 @@ def choose_scaling(sample: Matrix) -> str:
 
 
 def _is_constant(sample: Matrix) -> bool:
-    gap = sample.max(axis=0) - sample.min(axis=0)
-    return not (gap.any() if isinstance(gap, np.ndarray) else gap.count_nonzero())
+    ends = (sample.max(axis=0), sample.min(axis=0))
+    high, low = (end if isinstance(end, np.ndarray) else end.toarray() for end in ends)
+    return bool((high == low).all())
 
 
 def _are_counts(sample: FloatArray) -> bool:
@@ -265,14 +267,23 @@ def _standard(dense: FloatArray) -> Scaler:
     unit = np.full(dense.shape[1], np.nan)
     for column in np.flatnonzero((dense.min(axis=0) >= 0) & (dense.max(axis=0) > 0)):
         values = dense[:, column]
-        if skew(values / values.max()) > _LONG_TAIL:
+        if _skewness(values / values.max()) > _LONG_TAIL:
             unit[column] = np.median(values[values > 0])
     logs = _logarithms(dense, unit)
     power = np.where(np.isnan(unit), powers_of_two(np.abs(dense).max(axis=0)), 1.0)
     mean, deviation = (logs / power).mean(axis=0), (logs / power).std(axis=0)
-    flat = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    flat = deviation <= 1e-12 * np.abs(mean)
+    flat |= power * deviation < np.finfo(np.float64).tiny
     factor = power * np.where(flat, np.inf, deviation)  # constant columns become 0
     return Scaler("standard", factor=factor, unit=unit, mean=mean * power)
+
+
+def _skewness(values: FloatArray) -> float:
+    """The mean cube of standardised values; 0 for constant ones."""
+    deviation = values.std()
+    if deviation <= 1e-12:
+        return 0.0
+    return float((((values - values.mean()) / deviation) ** 3).mean())
 
 
 def _logarithms(dense: FloatArray, unit: FloatArray) -> FloatArray:
@@ -311,6 +322,12 @@ def _unit(rows: FloatArray) -> FloatArray:
     if not isinstance(scaled, DenseRows):
         raise AssertionError("dense rows stay dense")
     return scaled.data
+
+
+def _quotient(values: FloatArray, scale: FloatArray) -> FloatArray:
+    """values / scale, clipped far outside of the training samples, which are near 1."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / scale, -_FAR_OUT, _FAR_OUT)
 
 
 def _within_reach(known: Matrix, new: Matrix) -> Matrix:

@@ -29,7 +29,11 @@ from manyview.inputs import (
 )
 from manyview.methods._backend import Backend, LocalBackend, Samples
 from manyview.methods._constraints import Constraint
-from manyview.methods._doubts import warn_of_silent_views, warn_of_sizes
+from manyview.methods._doubts import (
+    warn_of_instability,
+    warn_of_silent_views,
+    warn_of_sizes,
+)
 from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity
 from manyview.spectral import MAX_CLUSTERS, suggest_from_stack
 
@@ -41,6 +45,8 @@ _OPTIONAL = (
     "unified_graph_",
     "consistent_graphs_",
     "inconsistent_graphs_",
+    "stability_",
+    "cluster_stability_",
 )
 
 
@@ -184,6 +190,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         if labels is None:  # only a number of clusters was suggested
             return
         warn_of_sizes(labels)
+        stability = getattr(self, "stability_", None)
+        if stability is not None:
+            warn_of_instability(stability)
         graphs = getattr(self, "view_graphs_", [])
         if len(graphs) != len(self.view_names_) or self._takes_similarities:
             return

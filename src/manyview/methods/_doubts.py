@@ -6,11 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from manyview._typing import IntArray
+from manyview._typing import FloatArray, IntArray
 
 # A collapse of three clusters or more: one has more than the second share of the samples, or more
 # than the first and others have less than the third share of the mean size.
 _LARGE, _GIANT, _TINY = 0.5, 0.75, 0.05
+# A lower mean stability means that other samples would give other clusters.
+_UNSTABLE = 0.5
 # A view that has no edges from more than this share of its samples tells little.
 _SILENT = 0.5
 
@@ -26,6 +28,18 @@ def warn_of_sizes(labels: IntArray) -> None:
             f"{sizes[0]:,} of {sizes.sum():,} samples are in one of {len(sizes)} clusters, and the "
             f"smallest has {sizes[-1]}: they have probably collapsed; try fewer clusters, "
             "ConsensusGraph (method='consensus'), or another scaling",
+            stacklevel=4,
+        )
+
+
+def warn_of_instability(stability: FloatArray) -> None:
+    """Warn of clusters that do not hold together in resamples."""
+    mean = float(stability.mean())
+    if mean < _UNSTABLE:
+        warnings.warn(
+            f"the mean stability of the clusters is {mean:.2f} (1: always the same, 0: chance): "
+            "similar samples would give other clusters, so the data may have none, or not so many; "
+            "try another number of clusters, and see stability_",
             stacklevel=4,
         )
 

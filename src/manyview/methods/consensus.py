@@ -14,15 +14,23 @@ from manyview._typing import FloatArray, IntArray
 from manyview.graphs import ClusterWeightByView, EdgeWeightByView, FitSize, MeanGraph, Stack
 from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
-from manyview.methods._constraints import COMMON, GRAPH
+from manyview.methods._constraints import COMMON, GRAPH, integer
 from manyview.methods._docs import shared_docs
 from manyview.methods._fusion_results import edge_disagreement, graph_results
-from manyview.methods._fusion_steps import ProjectRows, lookup_copy, unified_spectrum
+from manyview.methods._fusion_steps import ProjectRows, lookup_copy
 from manyview.methods._memory_model import fusion_memory
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.methods.cigmvc import consistent_parts
 from manyview.runtime import Estimate, Run
-from manyview.spectral import kmeans_labels, relabel_by_first_sample, soft_embedding
+from manyview.spectral import (
+    Spectrum,
+    is_large,
+    kmeans_labels,
+    label_stability,
+    laplacian_spectrum,
+    relabel_by_first_sample,
+    soft_embedding,
+)
 
 #: Eigenvectors per cluster. The later ones count less; see `soft_embedding`.
 VECTORS_PER_CLUSTER = 2
@@ -48,10 +56,19 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     ----------
     {common}
     {graph}
+    n_resamples : int, default=10
+        Resamples that `stability_` is measured by; 0 for none.
 
     Attributes
     ----------
     {learned}
+    stability_ : array of shape (n_samples,)
+        How well a sample's cluster holds together if all samples are weighted at random, as in the
+        Bayesian bootstrap: the samples shared by its cluster and that of a resample, as a part of
+        those in either, beyond chance. 1 if it is always the same cluster, 0 if it is chance. The
+        mean over resamples.
+    cluster_stability_ : array of shape (n_clusters,)
+        The mean over the samples of each cluster.
     unified_graph_ : csr_array of shape (n_samples, n_samples)
         The weighted mean of the views' graphs, without edges between samples that the embedding
         separates. Rows sum to 1.
@@ -76,7 +93,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     0
     """
 
-    _constraints = COMMON | GRAPH
+    _constraints = COMMON | GRAPH | {"n_resamples": integer(0)}
     _takes_missing = True
     _auto_neighbors = 20
     _limits_neighbors = True
@@ -87,6 +104,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "auto"
+    n_resamples: int = 10
     views: Sequence[int] | None = None
     random_state: Any = None
     verbose: int = 0
@@ -108,7 +126,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
             self._learned(
                 backend.run_fit(
                     lambda: self._graphs(backend, self._read(backend, X, present)),
-                    lambda stack: consensus_results(stack, self.n_clusters_, run),
+                    lambda stack: consensus_results(stack, self.n_clusters_, run, self.n_resamples),
                 )
             )
         return self
@@ -120,23 +138,40 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         return fusion_memory(replace(size, n_clusters=vectors), splits=True)
 
 
-def consensus_results(stack: Stack, n_clusters: int, run: Run) -> dict[str, Any]:
+def consensus_results(stack: Stack, n_clusters: int, run: Run, n_resamples: int) -> dict[str, Any]:
     """Attributes of a fitted estimator by name."""
-    equal = np.ones(stack.n_views)
-    first, _ = _clusters(stack, equal, n_clusters, run)
-    weights = view_weights(stack, first)
-    labels, embedding = _clusters(stack, weights, n_clusters, run)
+    first = _clusters(stack, np.ones(stack.n_views), n_clusters, run)
+    weights = view_weights(stack, first.labels)
+    last = _clusters(stack, weights, n_clusters, run)
+    found = {
+        "labels_": relabel_by_first_sample(stack.by_sample(last.labels)),
+        "embedding_": stack.by_sample(last.embedding),
+        "view_weights_": weights[np.argsort(stack.view_order)],
+    }
+    if n_resamples:
+        with run.stage("stability"):
+            stability = last.stability(run.seed, n_resamples)
+        found["stability_"] = stack.by_sample(stability)
+        found["cluster_stability_"] = _mean_by_cluster(found["stability_"], found["labels_"])
     with run.stage("split"):
-        U = _unified(stack, weights, embedding)
+        U = _unified(stack, weights, last.embedding)
         no_penalty = np.zeros((stack.n_views, stack.n_views))
         A = consistent_parts(stack, U, stack.view_graphs, weights, no_penalty, "exact")
     with run.stage("labels"):
-        found = {
-            "labels_": relabel_by_first_sample(stack.by_sample(labels)),
-            "embedding_": stack.by_sample(embedding),
-            "view_weights_": weights[np.argsort(stack.view_order)],
-        }
         return found | graph_results(stack, U, A, found)
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Clusters of the rows of a graph, and what they were found from."""
+
+    labels: IntArray
+    embedding: FloatArray
+    graph: Any  # the symmetric mean graph
+    spectrum: Spectrum
+
+    def stability(self, seed: int, n_resamples: int) -> FloatArray:
+        return label_stability(self.graph, self.spectrum, self.labels, seed, n_resamples)
 
 
 def view_weights(stack: Stack, labels: IntArray) -> FloatArray:
@@ -155,16 +190,21 @@ def view_weights(stack: Stack, labels: IntArray) -> FloatArray:
     return np.asarray(weights / weights.mean())
 
 
-def _clusters(
-    stack: Stack, weights: FloatArray, n_clusters: int, run: Run
-) -> tuple[IntArray, FloatArray]:
-    """Labels and embedding of the rows of the weighted mean graph."""
-    mean = stack.edges(MeanGraph(weights))
+def _clusters(stack: Stack, weights: FloatArray, n_clusters: int, run: Run) -> Clustering:
+    """Clusters of the weighted mean graph."""
     count = min(VECTORS_PER_CLUSTER * n_clusters, stack.n_samples)
-    spectrum = unified_spectrum(stack, mean, count, run, normalized=True, warm_start=None)
-    embedding = soft_embedding(spectrum)
+    with run.stage("eigenvectors"):
+        dtype = np.float32 if is_large(stack.n_samples) else np.float64
+        graph = stack.symmetric(stack.edges(MeanGraph(weights)), dtype)
+        spectrum = laplacian_spectrum(graph, count, run.rng, normalized=True)
     with run.stage("labels"):
-        return kmeans_labels(embedding, n_clusters, run.seed, by_distance=True), embedding
+        embedding = soft_embedding(spectrum.embedding, spectrum.values)
+        labels = kmeans_labels(embedding, n_clusters, run.seed, by_distance=True)
+    return Clustering(labels, embedding, graph, spectrum)
+
+
+def _mean_by_cluster(values: FloatArray, labels: IntArray) -> FloatArray:
+    return np.asarray(np.bincount(labels, values) / np.bincount(labels))
 
 
 def _unified(stack: Stack, weights: FloatArray, embedding: FloatArray) -> Any:

@@ -39,9 +39,9 @@ class ViewContents:
 
 @dataclass(frozen=True)
 class ReportContents:
-    """A clustering. `settings` are shown as they are, `command` repeats the run. `disagreement`, of
-    shape (n_samples, n_views), and `unified_graph` are None for methods without them. `history` has
-    the `Round` records from round 0 on, and may be empty."""
+    """A clustering. `settings` are shown as they are, `command` repeats the run. `stability`,
+    `disagreement`, of shape (n_samples, n_views), and `unified_graph` are None for methods without
+    them. `history` has the `Round` records from round 0 on, and may be empty."""
 
     title: str
     settings: Mapping[str, str]
@@ -52,6 +52,7 @@ class ReportContents:
     disagreement: FloatArray | None
     unified_graph: csr_array | None
     views: Sequence[ViewContents]
+    stability: FloatArray | None = None
     history: Sequence[Any] = ()
     warnings: Sequence[str] = ()
 
@@ -74,6 +75,7 @@ def contents_of(result: Any, title: str, command: str | None) -> ReportContents:
         ids=result.ids,
         labels=result.labels,
         confidence=result.confidence,
+        stability=result.stability,
         disagreement=result.disagreement,
         unified_graph=getattr(estimator, "unified_graph_", None),
         views=[view(v, facts) for v, facts in enumerate(summary["views"])],

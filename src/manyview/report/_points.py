@@ -37,6 +37,7 @@ def point_data(contents: ReportContents, shown: IntArray, coordinates: FloatArra
         "y": _rounded(positions[:, 1], 4),
         "cluster": contents.labels[shown].tolist(),
         "confidence": _rounded(contents.confidence[shown], 3),
+        "stability": None if contents.stability is None else _rounded(contents.stability[shown], 3),
         "disagreement": [_rounded(column, 3) for column in columns],
     }
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from manyview._typing import FloatArray, IntArray
 from manyview.plotting import FeatureEffect
 from manyview.report._colors import cluster_colors
 from manyview.report._contents import ReportContents
@@ -32,23 +33,36 @@ def number(value: float | None, digits: int = 3) -> Cell:
 
 
 def cluster_rows(contents: ReportContents) -> list[Row]:
-    """One row per cluster: size (its bar relative to the largest), confidence, colours."""
+    """One row per cluster: size (its bar relative to the largest), confidence, stability, colours.
+
+    The stability is missing from the rows of a method that does not measure it.
+    """
     sizes = np.bincount(contents.labels)
-    known = np.isfinite(contents.confidence)
-    labels, confidence = contents.labels[known], contents.confidence[known]
-    counts = np.bincount(labels, minlength=len(sizes))
-    sums = np.bincount(labels, confidence, minlength=len(sizes))
+    scores = {"confidence": contents.confidence}
+    if contents.stability is not None:
+        scores["stability"] = contents.stability
+    means = {name: _cluster_means(values, contents.labels) for name, values in scores.items()}
     colors = cluster_colors(len(sizes))
     return [
         {
             "number": c,
             "size": Cell(f"{size:,}", round(size / int(sizes.max()), 4)),
-            "confidence": number(sums[c] / counts[c] if counts[c] else None, 2),
             "light": light,
             "dark": dark,
         }
+        | {name: number(values[c], 2) for name, values in means.items()}
         for c, (size, (light, dark)) in enumerate(zip(sizes.tolist(), colors, strict=True))
     ]
+
+
+def _cluster_means(values: FloatArray, labels: IntArray) -> FloatArray:
+    """Means of the known values; NaN for a cluster without any."""
+    known = np.isfinite(values)
+    count = int(labels.max()) + 1
+    totals = np.bincount(labels[known], values[known], count)
+    counts = np.bincount(labels[known], minlength=count)
+    means = np.divide(totals, counts, out=np.full(count, np.nan), where=counts > 0)
+    return np.asarray(means)
 
 
 def most_disagreeing(contents: ReportContents, point_of: Mapping[int, int]) -> list[Row] | None:

@@ -62,9 +62,10 @@
 
   /* The values that colour the points, with their range; reversed where low values are to be seen. */
   function scaleOf(color) {
-    if (color === "confidence") {
-      const all = known(points.confidence);
-      return { values: points.confidence, low: smallest(all), high: largest(all), reversed: true };
+    if (color === "confidence" || color === "stability") {
+      const values = points[color];
+      const all = known(values);
+      return { values, low: smallest(all), high: largest(all), reversed: true };
     }
     // One range for all views, so that they can be compared.
     const all = known(points.disagreement.flat());
@@ -233,6 +234,7 @@
 
   function facts(i) {
     const rows = [["cluster", String(points.cluster[i])], ["confidence", shown(points.confidence[i])]];
+    if (points.stability) rows.push(["stability", shown(points.stability[i])]);
     return [rows, data.views.map((name, v) => [name, shown(points.disagreement[v][i])])];
   }
 

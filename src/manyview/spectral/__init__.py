@@ -27,3 +27,4 @@ from manyview.spectral._spectrum import (
     soft_embedding,
     unit_rows,
 )
+from manyview.spectral._stability import label_stability

@@ -219,16 +219,17 @@ def normalized_embedding(graph: csr_array, n_clusters: int, rng: np.random.Gener
     return unit_rows(spectrum.embedding)
 
 
-def soft_embedding(spectrum: Spectrum) -> FloatArray:
+def soft_embedding(vectors: FloatArray, values: FloatArray) -> FloatArray:
     """Rows for k-means from more eigenvectors of the normalised Laplacian than clusters.
 
-    Eigenvector i is multiplied by (1 - w_i / w)^(3/4), w the first eigenvalue that is left out, and
-    rows are scaled to length 1. If there is a clear gap in the eigenvalues, vectors behind it
-    vanish. If there is none, small tight groups of samples do not take all vectors.
+    `values` are their eigenvalues, and the next one, w. Eigenvector i is multiplied by
+    (1 - w_i / w)^(3/4), and rows are scaled to length 1. If there is a clear gap in the
+    eigenvalues, vectors behind it vanish. If there is none, small tight groups of samples do not
+    take all vectors.
     """
-    values, last = spectrum.values[:-1], spectrum.values[-1]
-    share = values / last if 0 < last < np.inf else np.zeros_like(values)
-    return unit_rows(spectrum.embedding * np.maximum(1 - share, 0.0) ** _SOFTNESS)
+    own, last = values[:-1], values[-1]
+    share = own / last if 0 < last < np.inf else np.zeros_like(own)
+    return unit_rows(vectors * np.maximum(1 - share, 0.0) ** _SOFTNESS)
 
 
 def unit_rows(embedding: FloatArray) -> FloatArray:

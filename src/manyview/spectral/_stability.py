@@ -1,0 +1,85 @@
+"""Stability: how well clusters hold together if samples are weighted at random.
+
+In each resample every sample gets a weight from the exponential distribution (the Bayesian
+bootstrap), and an edge counts by the weights of both its ends. The eigenvectors of that graph are
+approximated in the span of those that are known (Rayleigh-Ritz), which takes one product with the
+graph, and k-means finds clusters. No sample is left out, so no graph falls into pieces.
+"""
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from manyview._typing import FloatArray, IntArray
+from manyview.spectral._laplacian import Graph, laplacian_operator
+from manyview.spectral._spectrum import Spectrum, is_large, soft_embedding
+
+# k-means of a resample: its starts, and how many samples it sees at most. The others are assigned.
+_STARTS = 3
+_MOST_SAMPLES = 20_000
+
+
+def label_stability(
+    graph: Graph, spectrum: Spectrum, labels: IntArray, seed: int, n_resamples: int
+) -> FloatArray:
+    """(n_samples,): the mean over resamples of `cluster_overlap`.
+
+    `spectrum` is that of the normalised Laplacian of the graph.
+    """
+    n, n_clusters = len(labels), int(labels.max()) + 1
+    if n_clusters == 1:
+        return np.ones(n)
+    total, rng = np.zeros(n), np.random.default_rng(seed)
+    some = np.arange(n) if n <= _MOST_SAMPLES else rng.choice(n, _MOST_SAMPLES, replace=False)
+    for weights, embedding in _resamples(graph, spectrum, rng, n_resamples):
+        found = _clusters(embedding, weights, some, n_clusters, seed)
+        total += cluster_overlap(labels, found)
+    return total / n_resamples
+
+
+def cluster_overlap(labels: IntArray, others: IntArray) -> FloatArray:
+    """Per sample: how far its cluster is the same in two clusterings.
+
+    The samples that its two clusters share, as a part of those in either, minus what chance would
+    give, so that 1 is the same cluster and 0 is chance.
+    """
+    shared = np.zeros((labels.max() + 1, others.max() + 1))
+    np.add.at(shared, (labels, others), 1.0)
+    sizes = shared.sum(axis=1, keepdims=True), shared.sum(axis=0)
+    by_chance = sizes[0] * sizes[1] / len(labels)
+    overlap, chance = (part / (sizes[0] + sizes[1] - part) for part in (shared, by_chance))
+    beyond = np.divide(overlap - chance, 1 - chance, out=np.ones_like(chance), where=chance < 1)
+    return np.asarray(np.maximum(beyond, 0.0)[labels, others])
+
+
+def _resamples(
+    graph: Graph, spectrum: Spectrum, rng: np.random.Generator, count: int
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Weights of the samples, and the soft embedding of the graph with these weights."""
+    n, vectors = graph.shape[0], spectrum.embedding
+    operator, root = laplacian_operator(graph, True, np.float32 if is_large(n) else np.float64)
+    for _ in range(count):
+        weights = rng.exponential(size=n)
+        block = (root * weights)[:, None]
+        degrees = root * (block - operator.times(block))[:, 0]
+        scale = (root * np.sqrt(weights / degrees))[:, None]
+        block = scale * vectors
+        product = vectors.T @ (scale * (block - operator.times(block)))
+        similarities, turn = np.linalg.eigh((product + product.T) / 2)
+        values = np.maximum(1 - similarities[::-1], 0.0)
+        yield weights, soft_embedding(vectors @ turn[:, ::-1][:, :-1], values)
+
+
+def _clusters(
+    embedding: FloatArray, weights: FloatArray, some: IntArray, n_clusters: int, seed: int
+) -> IntArray:
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # Fewer clusters than wanted are a result here: these clusters do not hold.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(n_clusters, n_init=_STARTS, random_state=seed)
+        model.fit(embedding[some], sample_weight=weights[some])
+        return np.asarray(model.predict(embedding), dtype=np.intp)
