@@ -26,10 +26,13 @@ from manyview.inputs import (
     scaling_by_view,
     views_from_matrix,
     views_from_tables,
+    warn_of_views,
 )
 from manyview.methods._backend import Backend, LocalBackend, Samples
 from manyview.methods._constraints import Constraint
 from manyview.methods._doubts import (
+    warn_of_equal_views,
+    warn_of_foreign_views,
     warn_of_instability,
     warn_of_silent_views,
     warn_of_sizes,
@@ -148,6 +151,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.view_scalings_ = views.scalings
             for name, scaling in zip(views.names, views.scalings, strict=True):
                 backend.run.log("view '%s': scaling %s: %s", name, scaling, SCALINGS[scaling])
+            if not backend.is_distributed:
+                warn_of_views(views)
         self.view_names_ = views.names
         self.present_ = views.present
         self._views = None if backend.is_distributed else views
@@ -199,6 +204,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         everywhere = np.full(len(graphs), len(labels))
         counts = everywhere if self.present_ is None else self.present_.sum(axis=0)
         warn_of_silent_views(graphs, self.view_names_, counts)
+        warn_of_equal_views(graphs, self.view_names_)
+        if hasattr(self, "view_disagreement_"):
+            warn_of_foreign_views(self.view_disagreement_, self.view_names_)
 
     def _memory(self, size: FitSize) -> Estimate:
         """What the fit needs on top of the views."""

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,6 +12,10 @@ from manyview._typing import FloatArray, IntArray
 # A collapse of three clusters or more: one has more than the second share of the samples, or more
 # than the first and others have less than the third share of the mean size.
 _LARGE, _GIANT, _TINY = 0.5, 0.75, 0.05
+# Views that share more of their edges tell the same.
+_EQUAL = 0.9
+# A view with a larger inconsistent share of its graph has lost nearly all of its edges.
+_FOREIGN = 0.9
 # A lower mean stability means that other samples would give other clusters.
 _UNSTABLE = 0.5
 # A view that has no edges from more than this share of its samples tells little.
@@ -55,5 +60,29 @@ def warn_of_silent_views(
                 f"view '{name}' has no nearest neighbours for {silent:,} of {n:,} samples: they "
                 "have no features there, or are equally far from all others; the view counts "
                 "little for them",
+                stacklevel=4,
+            )
+
+
+def warn_of_equal_views(graphs: Sequence[csr_array], names: Sequence[str]) -> None:
+    """Warn of pairs of views with nearly the same neighbours."""
+    for (one, a), (other, b) in combinations(zip(graphs, names, strict=True), 2):
+        fewest = min(one.nnz, other.nnz)
+        if fewest and one.multiply(other).nnz > _EQUAL * fewest:
+            warnings.warn(
+                f"views '{a}' and '{b}' have nearly the same neighbours: they count twice; leave "
+                "one of them out, unless that is meant",
+                stacklevel=4,
+            )
+
+
+def warn_of_foreign_views(disagreement: FloatArray, names: Sequence[str]) -> None:
+    """Warn of views most of whose edges are inconsistent with the other views."""
+    for share, name in zip(disagreement.tolist(), names, strict=True):
+        if share > _FOREIGN:
+            warnings.warn(
+                f"view '{name}' has hardly anything in common with the others: {share:.0%} of its "
+                "graph is inconsistent with them; it may be noise, or need another scaling, or "
+                "show clusters of its own (see view_disagreement_)",
                 stacklevel=4,
             )

@@ -1,0 +1,75 @@
+"""Warnings about views that are probably not what their user means, with what to do."""
+
+import warnings
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from manyview._typing import Matrix
+from manyview.inputs._scalers import choose_scaling, statistics_sample
+from manyview.inputs._views import Views
+
+# Identifiers: whole numbers that differ in at least so many samples, in a view of few columns.
+_MIN_SAMPLES, _MAX_COLUMNS = 50, 60
+# Counts: samples with less than the first share of the median total are poor; more than the second
+# share of such samples is warned of.
+_POOR, _MANY = 0.1, 0.05
+
+
+def warn_of_views(views: Views) -> None:
+    """Warn of identifiers among the features, of raw counts and of very unequal totals."""
+    for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
+        own = views.samples_of(v)
+        sample = statistics_sample(matrix if own is None else matrix[own])
+        features = None if views.features is None else views.features[v]
+        for text in (
+            _identifiers(sample, features),
+            _raw_counts(sample, views.scalings[v]),
+            _unequal_totals(sample, views.scalings[v]),
+        ):
+            if text:
+                warnings.warn(f"view '{name}' {text}", stacklevel=4)
+
+
+def _identifiers(sample: Matrix, features: tuple[str, ...] | None) -> str:
+    if isinstance(sample, csr_array) or sample.shape[1] > _MAX_COLUMNS:
+        return ""
+    if len(sample) < _MIN_SAMPLES:
+        return ""
+    for column in np.flatnonzero(~(sample % 1).any(axis=0)).tolist():
+        if len(np.unique(sample[:, column])) == len(sample):
+            which = column if features is None else repr(features[column])
+            return (
+                f"has a different whole number for every sample in column {which}: if it "
+                "numbers them, leave it out"
+            )
+    return ""
+
+
+def _raw_counts(sample: Matrix, scaling: str) -> str:
+    if scaling not in ("none", "standard") or _values(sample).min(initial=0.0) < 0:
+        return ""
+    if (_values(sample) % 1).any() or choose_scaling(sample) not in ("tfidf", "logratio"):
+        return ""
+    return (
+        f"has raw counts, and after scaling='{scaling}' samples with few counts look alike: use "
+        "scaling='auto', or normalise them before"
+    )
+
+
+def _unequal_totals(sample: Matrix, scaling: str) -> str:
+    if scaling not in ("tfidf", "logratio"):
+        return ""
+    totals = np.asarray(sample.sum(axis=1)).ravel()
+    totals = totals[totals > 0]
+    poor = float((totals < _POOR * np.median(totals)).mean()) if len(totals) else 0.0
+    if poor <= _MANY:
+        return ""
+    return (
+        f"has very unequal totals: {poor:.0%} of the samples have less than a tenth of the median "
+        "total, so their neighbours are doubtful; consider leaving them out"
+    )
+
+
+def _values(sample: Matrix) -> np.ndarray:
+    return np.asarray(sample.data if isinstance(sample, csr_array) else sample)
