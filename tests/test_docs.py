@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import manyview
+
 ROOT = Path(__file__).parent.parent
+PACKAGE = Path(manyview.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONSTANT = re.compile(r"^\| `(\w+)` \| ([\d.,e-]+)( MiB)? \| `([\w/]+\.py)` \|", re.M)
 OPERATORS = {
@@ -56,5 +59,5 @@ def test_constants_have_the_values_of_the_architecture_page():
     rows = CONSTANT.findall(page)
     assert len(rows) > 40
     for name, value, unit, file in rows:
-        found = constants(ROOT / "src/manyview" / file).get(name)
+        found = constants(PACKAGE / file).get(name)
         assert found == float(value.replace(",", "")) * (2**20 if unit else 1), name
