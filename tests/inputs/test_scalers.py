@@ -5,7 +5,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from manyview.inputs import SCALING_NAMES, joint_rows, resolved_scaling, scaling_by_view, view_rows
-from manyview.inputs._scalers import N_COMPONENTS, choose_scaling, statistics_sample
+from manyview.inputs._scalers import (
+    N_COMPONENTS,
+    choose_scaling,
+    fit_scaler,
+    statistics_sample,
+)
 
 
 def text(rng):
@@ -178,6 +183,64 @@ def test_numbers_at_the_limits_of_floats(scaling, X):
     assert np.isfinite(sq_distances(view_rows(X, scaling))).all()
     rows = joint_rows(X, np.array([[9.5, -1e300]]), scaling)
     assert np.isfinite(rows.sq_distances(np.array([3]), np.array([[0, 1, 2]]))).all()
+
+
+LARGEST, SMALLEST = np.finfo(float).max, 5e-324
+SIZES = {
+    "all": [LARGEST, -LARGEST, SMALLEST, -SMALLEST, 1.0, -1.0, 0.0],
+    "positive": [LARGEST, SMALLEST, 1.0, 0.0],
+    "whole": [LARGEST, 1.0, 0.0],
+    "large": [LARGEST, LARGEST / 2],
+    "small": [SMALLEST, 0.0],
+}
+
+
+@pytest.mark.parametrize("scaling", SCALING_NAMES)
+@pytest.mark.parametrize("width", [2, 6, 70])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_numbers_of_all_sizes_in_one_view(scaling, width, sizes, rng):
+    for n in (4, 40):
+        X = rng.choice(SIZES[sizes], (n, width))
+        chosen = resolved_scaling(X, "a", scaling)
+        assert np.isfinite(sq_distances(view_rows(X, chosen))).all()
+
+
+@pytest.mark.parametrize("scaling", SCALING_NAMES[2:])
+@pytest.mark.parametrize("factor", [SMALLEST, 1e-300, 1.0, 1e300])
+def test_new_samples_of_any_size(scaling, factor, rng):
+    X = rng.lognormal(0, 2, (40, 6)) * factor
+    X[:, :2] *= -1
+    new = rng.choice(SIZES["all"], (20, 6))
+    assert np.isfinite(sq_distances(joint_rows(X, new, scaling))).all()
+
+
+def test_one_number_far_above_all_others():
+    """Its column is replaced by logarithms in units of the smallest number there is."""
+    X = np.full((40, 2), SMALLEST)
+    X[0] = LARGEST
+    rows = view_rows(X, "standard")
+    distances = sq_distances(rows)
+    assert distances[0, 1] > 1
+    assert distances[1, 2] == 0
+    assert np.isfinite(distances).all()
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_samples_without_features(make):
+    """Also beside samples whose numbers are too large to add up."""
+    X = make(np.array([[LARGEST, LARGEST], [0.0, 0.0], [1.0, SMALLEST], [0.0, SMALLEST]]))
+    assert fit_scaler(X, "tfidf").empty(X).tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize("value", [7.0, 0.1, LARGEST, SMALLEST])
+def test_a_constant_column_is_like_none(value, rng):
+    X = rng.lognormal(0, 1, (30, 6))
+    with_constant = np.column_stack([X, np.full(30, value)])
+    np.testing.assert_allclose(
+        sq_distances(view_rows(with_constant, "standard")),
+        sq_distances(view_rows(X, "standard")),
+        atol=1e-9,
+    )
 
 
 def test_constant_columns_and_rows(rng):

@@ -49,6 +49,9 @@ _BLOCK_BYTES = 32 * 2**20
 # In units of the largest number of the training samples; single precision can still square it.
 _FAR_OUT = 1e12
 
+# A smaller deviation, of numbers of about 1, is rounding.
+_FLAT = 1e-12
+
 # Limits of `choose_scaling`.
 _TEXT_FILL, _TEXT_WIDTH = 0.3, 100  # text and sparse counts: share of non-zeros, columns
 _SAME_TOTAL = 0.02  # shares and histograms: how much the samples' totals vary
@@ -76,10 +79,11 @@ class Scaler:
     name: str
     largest: float | None = None  # the largest absolute value of the view, for "none"
     # What the name needs of these: of each column a factor, a unit where it is replaced by
-    # log(1 + x / unit), else NaN, and a mean; the mean of the scaled samples, and the directions
-    # that they are projected on.
+    # log(1 + x / unit), else NaN, a power of two to divide it by first, and then its mean; the mean
+    # of the scaled samples, and the directions that they are projected on.
     factor: FloatArray = field(default_factory=_nothing)
     unit: FloatArray = field(default_factory=_nothing)
+    power: FloatArray = field(default_factory=_nothing)
     mean: FloatArray = field(default_factory=_nothing)
     centre: FloatArray = field(default_factory=_nothing)
     components: FloatArray = field(default_factory=_nothing)
@@ -108,10 +112,9 @@ class Scaler:
             logs = np.log1p(np.maximum(dense, 0.0))
             return np.asarray(logs - logs.mean(axis=1, keepdims=True))
         if self.name == "center":
-            return _unit(_quotient(dense, self.factor) - self.mean)
-        power = powers_of_two(self.factor)  # a difference of large numbers may overflow
-        shifted = _logarithms(dense, self.unit) / power - self.mean / power
-        return _quotient(shifted, self.factor / power)
+            return _unit(_quotient(dense, self.power) - self.mean)
+        columns = _quotient(_logarithms(dense, self.unit), self.power) - self.mean
+        return _quotient(columns, self.factor)
 
     def _text_rows(self, matrix: Matrix) -> SparseRows:
         sparse = csr_array(matrix)
@@ -142,8 +145,8 @@ def fit_scaler(sample: Matrix, scaling: str, largest: float | None = None) -> Sc
     scaler = Scaler(scaling)
     if scaling == "center":
         power = float(powers_of_two(np.abs(dense).max(initial=0.0)))
-        width = np.full(dense.shape[1], power)
-        scaler = Scaler(scaling, factor=width, mean=(dense / power).mean(axis=0))
+        powers = np.full(dense.shape[1], power)
+        scaler = Scaler(scaling, power=powers, mean=(dense / power).mean(axis=0))
     elif scaling == "standard":
         scaler = _standard(dense)
     columns = scaler.columns(dense)
@@ -228,7 +231,7 @@ def choose_scaling(sample: Matrix) -> str:
     power = powers_of_two(np.abs(sample).max(axis=0))
     scaled = sample / power
     deviation = scaled.std(axis=0)
-    varies = deviation > 1e-12
+    varies = deviation > _FLAT
     totals = (sample / power.max()).sum(axis=1)
     if positive and (not varies.any() or totals.std() < _SAME_TOTAL * totals.mean()):
         return "sqrt"
@@ -239,11 +242,10 @@ def choose_scaling(sample: Matrix) -> str:
         if positive and relative_mean < _COUNT_MEAN and _are_counts(sample):
             return "logratio"
         return "standard" if relative_mean > _CENTRED else "center"
-    with np.errstate(over="ignore"):
-        # Of many columns some hardly vary, whatever their units.
-        low, high = np.percentile(deviation[varies] * power[varies], (5, 95))
-        if high / low > _UNITS_WIDE and relative_mean > _CENTRED:
-            return "standard"
+    # Of many columns some hardly vary, whatever their units. A quarter is never too large.
+    low, high = np.percentile(deviation[varies] * (power[varies] / 4), (5, 95))
+    if high / _UNITS_WIDE > low and relative_mean > _CENTRED:
+        return "standard"
     return "sqrt" if positive else "center"
 
 
@@ -257,8 +259,22 @@ def _are_counts(sample: FloatArray) -> bool:
     """Whether numbers that are not negative are whole and, in most columns, have a long tail."""
     if (sample % 1).any():
         return False
-    tails = [column.max() / np.median(column[column > 0]) for column in sample.T if column.any()]
-    return bool(np.median(tails) > _COUNT_TAIL)
+    tails = [column.max() / _median(column[column > 0]) for column in sample.T if column.any()]
+    return _median(np.array(tails)) > _COUNT_TAIL
+
+
+def _median(values: FloatArray) -> float:
+    """The median, also if the two numbers in the middle are too large to add up."""
+    with np.errstate(over="ignore"):
+        return float(min(np.median(values), values.max()))
+
+
+def _skewness(values: FloatArray) -> float:
+    """Skewness of numbers that are not negative; 0 if they hardly vary."""
+    scaled = values / values.max()
+    centred = scaled - scaled.mean()
+    deviation = np.sqrt((centred**2).mean())
+    return float(((centred / deviation) ** 3).mean()) if deviation > _FLAT else 0.0
 
 
 def _standard(dense: FloatArray) -> Scaler:
@@ -267,30 +283,23 @@ def _standard(dense: FloatArray) -> Scaler:
     unit = np.full(dense.shape[1], np.nan)
     for column in np.flatnonzero((dense.min(axis=0) >= 0) & (dense.max(axis=0) > 0)):
         values = dense[:, column]
-        if _skewness(values / values.max()) > _LONG_TAIL:
-            unit[column] = np.median(values[values > 0])
+        if _skewness(values) > _LONG_TAIL:
+            unit[column] = _median(values[values > 0])
     logs = _logarithms(dense, unit)
     power = np.where(np.isnan(unit), powers_of_two(np.abs(dense).max(axis=0)), 1.0)
     mean, deviation = (logs / power).mean(axis=0), (logs / power).std(axis=0)
-    flat = deviation <= 1e-12 * np.abs(mean)
-    flat |= power * deviation < np.finfo(np.float64).tiny
-    factor = power * np.where(flat, np.inf, deviation)  # constant columns become 0
-    return Scaler("standard", factor=factor, unit=unit, mean=mean * power)
-
-
-def _skewness(values: FloatArray) -> float:
-    """The mean cube of standardised values; 0 for constant ones."""
-    deviation = values.std()
-    if deviation <= 1e-12:
-        return 0.0
-    return float((((values - values.mean()) / deviation) ** 3).mean())
+    flat = deviation <= _FLAT * np.maximum(np.abs(mean), 1e-300)
+    factor = np.where(flat, np.inf, deviation)  # constant columns become 0
+    return Scaler("standard", factor=factor, unit=unit, power=power, mean=mean)
 
 
 def _logarithms(dense: FloatArray, unit: FloatArray) -> FloatArray:
     """Columns that have a unit as log(1 + x / unit)."""
     logged = ~np.isnan(unit)
     out = np.array(dense, dtype=np.float64)
-    out[:, logged] = np.log1p(np.maximum(out[:, logged], 0.0) / unit[logged])
+    with np.errstate(over="ignore"):
+        ratio = np.maximum(out[:, logged], 0.0) / unit[logged]
+    out[:, logged] = np.log1p(np.minimum(ratio, np.finfo(np.float64).max))
     return out
 
 
