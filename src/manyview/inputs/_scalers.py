@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array, vstack
 
 from manyview._typing import BoolArray, FloatArray, Matrix
@@ -19,7 +18,7 @@ from manyview.inputs._scaling import (
     normalize_rows,
     powers_of_two,
 )
-from manyview.runtime import check_choice
+from manyview.runtime import check_choice, some_eigenpairs
 
 #: Scalings by name, with what they do.
 SCALINGS: dict[str, str] = {
@@ -311,7 +310,7 @@ def _components(centred: FloatArray, power: float) -> FloatArray:
     by_columns = width <= n
     gram = centred.T @ centred if by_columns else centred @ centred.T
     last = len(gram) - 1
-    values, vectors = eigh(gram, subset_by_index=(max(last - count + 1, 0), last))
+    values, vectors = some_eigenpairs(gram, max(last - count + 1, 0), last)
     kept = values > 1e-12 * max(values[-1], 1e-300)
     if not kept.any():
         return np.zeros((width, 1))

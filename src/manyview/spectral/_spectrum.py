@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import component_labels
+from manyview.runtime import some_eigenpairs
 from manyview.spectral._chebyshev import (
     EXACT,
     SPARE_VECTORS,
@@ -241,17 +241,15 @@ def unit_rows(embedding: FloatArray) -> FloatArray:
 def largest_eigenvectors(matrix: FloatArray, count: int) -> FloatArray:
     """Eigenvectors of the `count` largest eigenvalues of a dense symmetric matrix."""
     n = len(matrix)
-    return np.asarray(eigh(matrix, subset_by_index=(n - count, n - 1), check_finite=False)[1])
+    return some_eigenpairs(matrix, n - count, n - 1)[1]
 
 
 def _dense_eigenpairs(matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
-    """The `count` smallest eigenpairs; `matrix` is overwritten."""
+    """The `count` smallest eigenpairs."""
     if len(matrix) <= _SMALL:
         w, x = np.linalg.eigh(matrix)
         return w[:count], x[:, :count]
-    lowest = (0, count - 1)
-    w, x = eigh(matrix, subset_by_index=lowest, overwrite_a=True, check_finite=False)
-    return w, x
+    return some_eigenpairs(matrix, 0, count - 1)
 
 
 def smallest_eigenpairs(
