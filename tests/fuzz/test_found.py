@@ -9,7 +9,17 @@ import polars as pl
 import pytest
 
 import manyview
-from manyview import CIGMVC, GBS, MGL, MSC, CoregSC, SpectralAverage, SpectralView, metrics
+from manyview import (
+    CIGMVC,
+    GBS,
+    MGL,
+    MSC,
+    ConsensusGraph,
+    CoregSC,
+    SpectralAverage,
+    SpectralView,
+    metrics,
+)
 from manyview.graphs._knn import nearest_reference
 from manyview.inputs._scaling import DenseRows
 from manyview.plotting._effects import feature_effects
@@ -36,10 +46,20 @@ def test_new_samples_whose_cells_hold_too_few_known_ones(rng):
     assert np.isfinite(distances).all()
 
 
-@pytest.mark.parametrize("method", [SpectralView, SpectralAverage, GBS, CIGMVC, MGL])
+@pytest.mark.parametrize(
+    "method", [SpectralView, SpectralAverage, GBS, CIGMVC, MGL, ConsensusGraph]
+)
 def test_precomputed_similarities_too_small_to_square(method):
     model = method(1, graph="precomputed", random_state=0).fit([np.full((5, 5), 2e-323)])
     assert model.labels_.tolist() == [0] * 5
+    assert np.isfinite(model.embedding_).all()
+
+
+def test_samples_that_are_all_equally_similar():
+    """Many equal eigenvalues, for which one of LAPACK's drivers gives up."""
+    kernel = np.ones((28, 28)) - np.eye(28)
+    model = CoregSC(9, kernel="precomputed", max_iter=1, random_state=0).fit([kernel])
+    assert set(model.labels_) == set(range(9))
     assert np.isfinite(model.embedding_).all()
 
 

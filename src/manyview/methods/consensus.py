@@ -211,6 +211,7 @@ def _unified(stack: Stack, weights: FloatArray, embedding: FloatArray) -> Any:
     """Equation 4 of the paper: the weighted mean, less what the embedding separates."""
     shares = weights / weights.sum()
     total = stack.rows(EdgeWeightByView()) @ shares
-    factor = 1 / np.where(total > 0, total, 1.0)
+    tiny = np.finfo(np.float64).tiny  # smaller numbers have no inverse
+    factor = 1 / np.where(total > 0, np.maximum(total, tiny), 1.0)
     step = ProjectRows(lookup_copy(embedding), _PULL, factor, shares)
     return stack.edges(step, stack.view_graphs)
