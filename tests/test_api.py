@@ -160,6 +160,7 @@ def test_mudata(blobs):
         AngularCIGMVC(3).fit(parts)
 
 
+@pytest.mark.filterwarnings("ignore:views 'X' and 'double' have nearly:UserWarning")
 def test_anndata(blobs):
     anndata = pytest.importorskip("anndata")
     first, second, third = blobs.views.values()

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from manyview.inputs import AlignedTables, Scaling, aligned_tables
-from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED, SpectralAverage
+from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED, ConsensusGraph
 from manyview.result import ClusterResult
 from manyview.runtime import check_choice, require_extra
-from manyview.spectral import MAX_CLUSTERS, ClusterNumber
+from manyview.spectral import MAX_CLUSTERS, NO_STRUCTURE, ClusterNumber
 
 
 def cluster(
@@ -145,17 +145,19 @@ def suggest_n_clusters(
 ) -> ClusterNumber:
     """Suggest a number of clusters, at least 2, for views of the same samples.
 
-    The result also has the eigenvalues it was read from: print it, call `table`, or plot it with
-    `manyview.plotting.plot_cluster_number`.
+    The graph of all views is clustered into every number of clusters. Of these the suggestion is
+    the one whose clusters are most stable and separate. The result has the evidence: print it, call
+    `table`, or plot it with `manyview.plotting.plot_cluster_number` and `plot_splits`. It also
+    tells whether there is any structure.
 
     Parameters
     ----------
     X : list, tuple or dict of 2-D tables, or one 2-D table
-        As in `CIGMVC.fit`.
-    max_clusters : int, default=20
-        The largest number looked at.
+        As in `ConsensusGraph.fit`.
+    max_clusters : int, default=30
+        The largest number looked at. More take longer: 200 about 20 times as long.
     n_neighbors, graph, neighbor_search, scaling, views, random_state
-        As in `CIGMVC`.
+        As in `ConsensusGraph`.
 
     Examples
     --------
@@ -164,8 +166,11 @@ def suggest_n_clusters(
     >>> suggest_n_clusters(make_blob_views(300, 4, random_state=0).views).n_clusters
     4
     """
-    reader = SpectralAverage(
-        2, n_neighbors=n_neighbors, graph=graph, neighbor_search=neighbor_search,
+    reader = ConsensusGraph(
+        "auto", n_neighbors=n_neighbors, graph=graph, neighbor_search=neighbor_search,
         scaling=scaling, views=views, random_state=random_state,
     )  # fmt: skip
-    return reader.suggest_n_clusters(X, max_clusters)
+    found = reader.suggest_n_clusters(X, max_clusters=max_clusters)
+    if not found.has_structure:
+        warnings.warn(NO_STRUCTURE, stacklevel=2)
+    return found

@@ -102,6 +102,7 @@ class ClusterResult:
     def summary(self, command: str | None = None) -> dict[str, Any]:
         """Settings and outcome of the fit, in types that JSON has."""
         estimator, weights = self.estimator, self.view_weights
+        suggestion = getattr(estimator, "cluster_number_", None)
         confidence = self.confidence[~np.isnan(self.confidence)]
         disagreements = getattr(estimator, "view_disagreement_", [None] * len(weights))
         return {
@@ -111,7 +112,8 @@ class ClusterResult:
             "parameters": plain_params(estimator),
             "n_samples": len(self.ids),
             "n_clusters": self.n_clusters,
-            "n_clusters_suggested": hasattr(estimator, "cluster_number_"),
+            "n_clusters_suggested": suggestion is not None,
+            "n_clusters_evidence": None if suggestion is None else suggestion.table(),
             "cluster_sizes": np.bincount(self.labels, minlength=self.n_clusters).tolist(),
             "mean_confidence": _number(confidence.mean() if len(confidence) else None),
             "mean_stability": _number(None if self.stability is None else self.stability.mean()),

@@ -59,11 +59,13 @@ def test_conflicts_are_found(seed):
 def test_noise_gets_the_lowest_weight(rng):
     data = datasets.load_digits_views()
     noise = {"noise": rng.standard_normal((data.n_samples, 30))}
-    model = fitted(data.views | noise, 10)
+    with pytest.warns(UserWarning, match="view 'noise' has hardly anything in common"):
+        model = fitted(data.views | noise, 10)
     assert model.view_weights_.argmin() == 3
     assert accuracy(data.target, model.labels_) >= 0.92
 
 
+@pytest.mark.filterwarnings("ignore:views 'fourier' and 'again' have nearly:UserWarning")
 def test_a_redundant_view_changes_little():
     data = datasets.load_digits_views()
     weakest = list(data.views)[1]

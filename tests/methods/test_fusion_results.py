@@ -45,7 +45,8 @@ def test_noise_view_has_a_small_weight_and_a_high_disagreement():
     data = datasets.load_digits_views()
     noise = np.random.default_rng(0).standard_normal((data.n_samples, 64))
     clean = AngularCIGMVC(10, random_state=0).fit(data.views)
-    noisy = AngularCIGMVC(10, random_state=0).fit({**data.views, "noise": noise})
+    with pytest.warns(UserWarning, match="view 'noise' has hardly anything in common"):
+        noisy = AngularCIGMVC(10, random_state=0).fit({**data.views, "noise": noise})
     before, after = (clustering_accuracy(data.target, m.labels_) for m in (clean, noisy))
     assert after >= before - 0.02
     assert noisy.view_weights_.argmin() == 3

@@ -5,6 +5,7 @@ from itertools import pairwise
 import matplotlib as mpl
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from manyview import (
     MGL,
@@ -12,11 +13,14 @@ from manyview import (
     CoregSC,
     SpectralAverage,
     SpectralConcat,
+    cluster,
     datasets,
     suggest_n_clusters,
 )
+from manyview.graphs import stack_graphs
 from manyview.metrics import clustering_accuracy
-from manyview.plotting import plot_cluster_number
+from manyview.plotting import plot_cluster_number, plot_splits
+from manyview.spectral._n_clusters import _candidates, _modularity
 
 mpl.use("agg")
 
@@ -48,15 +52,67 @@ def test_scores_of_all_candidates():
     rows = found.table()
     assert [row["n_clusters"] for row in rows] == list(range(2, 13))
     assert found.n_clusters == 5
-    best = max(rows, key=lambda row: row["score"])
-    assert best["n_clusters"] == 5
-    for row, later in pairwise(rows):
-        assert row["eigenvalue"] + row["gap"] == pytest.approx(later["eigenvalue"])
+    assert found.has_structure
+    best = max(row["score"] for row in rows)
+    assert next(row["n_clusters"] for row in rows if row["score"] >= 0.99 * best) == 5
+    for row in rows:
+        parts = row["stability"], row["modularity"] ** 0.5, np.log(row["n_clusters"]) ** 0.25
+        assert row["score"] == pytest.approx(np.prod(parts))
         assert 0 <= row["eigenvalue"] <= 2
+        assert 0 <= row["stability"] <= 1
+    assert clustering_accuracy(data.target, found.labels[3]) > 0.95
     assert str(found).count("suggested") == 1
     assert len(str(found).splitlines()) == 12
     ax = plot_cluster_number(found)
     assert ax.get_lines()[0].get_xdata().tolist() == list(range(2, 13))
+
+
+def test_modularity_is_its_plain_twin(rng):
+    labels = np.arange(30) % 3
+    dense = rng.random((2, 30, 30)) * (rng.random((2, 30, 30)) < 0.3)
+    found = _modularity(stack_graphs([csr_array(graph) for graph in dense]), labels)
+    graph = (dense + dense.transpose(0, 2, 1)).sum(axis=0)
+    degrees, total = graph.sum(axis=1), graph.sum()
+    same = labels[:, None] == labels
+    expected = ((graph - np.outer(degrees, degrees) / total) * same).sum() / total
+    assert found == pytest.approx(expected)
+
+
+def test_candidates_up_to_many_clusters():
+    found = _candidates(2, 200)
+    assert found[:19] == list(range(2, 21))
+    assert found[-1] == 200
+    assert all(1 < later / one <= 1.5 for one, later in pairwise(found))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("n_views", "n_columns"), [(2, 5), (3, 20), (1, 10)])
+def test_noise_has_no_structure(n_views, n_columns, seed):
+    rng = np.random.default_rng(seed)
+    make = rng.standard_normal if seed % 2 else rng.random
+    views = [make((400, n_columns)) for _ in range(n_views)]
+    with pytest.warns(UserWarning, match="no number of clusters is stable"):
+        found = suggest_n_clusters(views, random_state=0)
+    assert found.n_clusters <= 3
+    assert "no number of clusters is stable" in str(found)
+
+
+@pytest.mark.filterwarnings("ignore:the mean stability:UserWarning")
+def test_noise_is_warned_of_in_a_fit(rng):
+    with pytest.warns(UserWarning, match="no number of clusters is stable"):
+        result = cluster([rng.standard_normal((300, 8)) for _ in range(2)])
+    assert result.n_clusters <= 3
+    assert len(result.summary()["n_clusters_evidence"]) == 24
+    assert "No number of clusters is stable" in result.report_html()
+
+
+def test_the_tree_of_splits():
+    data = datasets.make_blob_views(120, 3, separation=8.0, random_state=0)
+    ax = plot_splits(suggest_n_clusters(data.views, random_state=0), most=4)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["2", "3", "4"]
+    assert len(ax.patches) == 2 + 3 + 4
+    heights = [sum(bar.get_height() for bar in bars) for bars in ax.containers]
+    assert heights == pytest.approx([120] * 3)
 
 
 @pytest.mark.parametrize("method", [AngularCIGMVC, SpectralAverage, SpectralConcat, MGL])
@@ -78,6 +134,7 @@ def test_connected_components_are_a_lower_limit(rng):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:no number of clusters is stable:UserWarning")
 @pytest.mark.parametrize("n", [3, 4, 5, 8])
 def test_few_samples(rng, n):
     found = suggest_n_clusters([rng.standard_normal((n, 5)) for _ in range(2)])
@@ -86,14 +143,14 @@ def test_few_samples(rng, n):
 
 
 def test_more_components_than_max_clusters_is_an_error(rng):
-    centres = np.repeat(rng.standard_normal((25, 5)) * 100, 20, axis=0)
+    centres = np.repeat(rng.standard_normal((40, 5)) * 100, 20, axis=0)
     views = [centres + rng.standard_normal(centres.shape) for _ in range(2)]
     options = {"scaling": None, "n_neighbors": 8}
-    with pytest.raises(ValueError, match="25 connected components, more than the 20 clusters"):
+    with pytest.raises(ValueError, match="40 connected components, more than the 30 clusters"):
         suggest_n_clusters(views, **options)
-    with pytest.raises(ValueError, match="25 connected components, more than the 20 clusters"):
+    with pytest.raises(ValueError, match="40 connected components, more than the 30 clusters"):
         AngularCIGMVC("auto", **options).fit(views)
-    assert suggest_n_clusters(views, max_clusters=40, **options).n_clusters == 25
+    assert suggest_n_clusters(views, max_clusters=60, **options).n_clusters == 40
 
 
 def test_precomputed_graphs():

@@ -11,6 +11,7 @@ from manyview.inputs._views import Views
 
 # Identifiers: whole numbers that differ in at least so many samples, in a view of few columns.
 _MIN_SAMPLES, _MAX_COLUMNS = 50, 60
+_MAX_WHOLE = 2.0**53  # larger floats are all whole
 # Counts: samples with less than the first share of the median total are poor; more than the second
 # share of such samples is warned of.
 _POOR, _MANY = 0.1, 0.05
@@ -36,7 +37,8 @@ def _identifiers(sample: Matrix, features: tuple[str, ...] | None) -> str:
         return ""
     if len(sample) < _MIN_SAMPLES:
         return ""
-    for column in np.flatnonzero(~(sample % 1).any(axis=0)).tolist():
+    whole = ~(sample % 1).any(axis=0) & (np.abs(sample).max(axis=0) < _MAX_WHOLE)
+    for column in np.flatnonzero(whole).tolist():
         if len(np.unique(sample[:, column])) == len(sample):
             which = column if features is None else repr(features[column])
             return (

@@ -1,5 +1,6 @@
 """Base of all methods: parameters, input, and scikit-learn's conventions."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -38,7 +39,7 @@ from manyview.methods._doubts import (
     warn_of_sizes,
 )
 from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity
-from manyview.spectral import MAX_CLUSTERS, suggest_from_stack
+from manyview.spectral import MAX_CLUSTERS, NO_STRUCTURE, suggest_from_stack
 
 # Attributes that not every fit sets; those of an earlier fit are deleted.
 _OPTIONAL = (
@@ -206,7 +207,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         warn_of_silent_views(graphs, self.view_names_, counts)
         warn_of_equal_views(graphs, self.view_names_)
         if hasattr(self, "view_disagreement_"):
-            warn_of_foreign_views(self.view_disagreement_, self.view_names_)
+            warn_of_foreign_views(self.view_disagreement_, self.view_names_, counts)
 
     def _memory(self, size: FitSize) -> Estimate:
         """What the fit needs on top of the views."""
@@ -230,9 +231,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """With n_clusters="auto", read the number off the graphs of the views."""
         if self._finds_n_clusters:
             with run.stage("number of clusters"):
-                self.cluster_number_ = suggest_from_stack(stack(), run.rng)
+                self.cluster_number_ = suggest_from_stack(stack(), run.rng, run.seed)
             self.n_clusters_ = self.cluster_number_.n_clusters
-            run.log("%d clusters suggested by the eigenvalues", self.n_clusters_)
+            run.log("%d clusters suggested", self.n_clusters_)
+            if not self.cluster_number_.has_structure:
+                warnings.warn(NO_STRUCTURE, stacklevel=5)
 
     def clear_checkpoint(self) -> None:
         """Remove the checkpoint of the fit, and its folder if nothing else is in it."""

@@ -14,8 +14,12 @@ from manyview._typing import FloatArray, IntArray
 _LARGE, _GIANT, _TINY = 0.5, 0.75, 0.05
 # Views that share more of their edges tell the same.
 _EQUAL = 0.9
+# Where more of all pairs of samples are edges, views share many of them by chance.
+_DENSE = 0.5
 # A view with a larger inconsistent share of its graph has lost nearly all of its edges.
 _FOREIGN = 0.9
+# Fewer samples have edges to most others, of other clusters too.
+_FEW = 50
 # A lower mean stability means that other samples would give other clusters.
 _UNSTABLE = 0.5
 # A view that has no edges from more than this share of its samples tells little.
@@ -67,8 +71,11 @@ def warn_of_silent_views(
 def warn_of_equal_views(graphs: Sequence[csr_array], names: Sequence[str]) -> None:
     """Warn of pairs of views with nearly the same neighbours."""
     for (one, a), (other, b) in combinations(zip(graphs, names, strict=True), 2):
-        fewest = min(one.nnz, other.nnz)
-        if fewest and one.multiply(other).nnz > _EQUAL * fewest:
+        fewest, most = sorted([one.nnz, other.nnz])
+        by_chance = most / (one.shape[0] * (one.shape[0] - 1))
+        if fewest < 3 * one.shape[0] or by_chance > _DENSE:  # a few bridges
+            continue
+        if one.multiply(other).nnz > _EQUAL * fewest:
             warnings.warn(
                 f"views '{a}' and '{b}' have nearly the same neighbours: they count twice; leave "
                 "one of them out, unless that is meant",
@@ -76,10 +83,12 @@ def warn_of_equal_views(graphs: Sequence[csr_array], names: Sequence[str]) -> No
             )
 
 
-def warn_of_foreign_views(disagreement: FloatArray, names: Sequence[str]) -> None:
+def warn_of_foreign_views(
+    disagreement: FloatArray, names: Sequence[str], n_present: IntArray
+) -> None:
     """Warn of views most of whose edges are inconsistent with the other views."""
-    for share, name in zip(disagreement.tolist(), names, strict=True):
-        if share > _FOREIGN:
+    for share, name, n in zip(disagreement.tolist(), names, n_present.tolist(), strict=True):
+        if share > _FOREIGN and n >= _FEW:
             warnings.warn(
                 f"view '{name}' has hardly anything in common with the others: {share:.0%} of its "
                 "graph is inconsistent with them; it may be noise, or need another scaling, or "

@@ -21,8 +21,10 @@ from manyview.methods._fusion_steps import ProjectRows, lookup_copy
 from manyview.methods._memory_model import fusion_memory
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.methods.cigmvc import consistent_parts
-from manyview.runtime import Estimate, Run
+from manyview.runtime import Estimate, Run, check_integer
 from manyview.spectral import (
+    MAX_CLUSTERS,
+    ClusterNumber,
     Spectrum,
     is_large,
     kmeans_labels,
@@ -30,6 +32,7 @@ from manyview.spectral import (
     laplacian_spectrum,
     relabel_by_first_sample,
     soft_embedding,
+    suggest_from_stack,
 )
 
 #: Eigenvectors per cluster. The later ones count less; see `soft_embedding`.
@@ -130,6 +133,15 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
                 )
             )
         return self
+
+    def suggest_n_clusters(
+        self, X: Any, *, present: Any = None, max_clusters: int = MAX_CLUSTERS
+    ) -> ClusterNumber:
+        """The suggested number of clusters, with the evidence; X is as in `fit`."""
+        check_integer("max_clusters", max_clusters, 2)
+        with self._running() as run, self._backend(run) as backend:
+            stack = backend.graphs(self._read(backend, X, present)).stack()
+            return suggest_from_stack(stack, run.rng, run.seed, max_clusters)
 
     edge_disagreement = edge_disagreement
 

@@ -12,8 +12,7 @@ from manyview.methods._docs import shared_docs
 from manyview.methods._mean_graph import mean_graph_results
 from manyview.methods._memory_model import spectral_memory
 from manyview.methods._predict_mixin import PredictMixin
-from manyview.runtime import Estimate, check_integer
-from manyview.spectral import MAX_CLUSTERS, ClusterNumber, suggest_from_stack
+from manyview.runtime import Estimate
 
 
 @shared_docs
@@ -64,13 +63,6 @@ class SpectralAverage(PredictMixin, MultiViewClusterer):
             graphs = self._graphs(backend, self._read(backend, X, present))
             self._learned(mean_graph_results(graphs, self.n_clusters_, run))
         return self
-
-    def suggest_n_clusters(self, X: Any, max_clusters: int = MAX_CLUSTERS) -> ClusterNumber:
-        """The number of clusters that the eigenvalues of the mean graph suggest, 2 or more."""
-        check_integer("max_clusters", max_clusters, 2)
-        with self._running() as run, self._backend(run) as backend:
-            stack = backend.graphs(self._read(backend, X)).stack()
-            return suggest_from_stack(stack, run.rng, max_clusters)
 
     def _memory(self, size: FitSize) -> Estimate:
         return spectral_memory(size)

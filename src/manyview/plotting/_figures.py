@@ -22,21 +22,6 @@ _MAX_LABELLED = 40
 _MAX_NAME_LENGTH = 20
 
 
-def plot_cluster_number(suggestion: Any, ax: Any = None) -> Any:
-    """The smallest eigenvalues of the fused graph, and the gap after the suggested number."""
-    ax = _axes(ax)
-    numbers, values = np.array(suggestion.candidates), np.array(suggestion.eigenvalues)
-    ax.plot(numbers, values, "o-", color="0.4", markersize=4)
-    chosen = suggestion.n_clusters
-    at = numbers.tolist().index(chosen)
-    ax.bar(chosen + 0.5, suggestion.gaps[at], bottom=values[at], width=0.5, color="C0",
-           label=f"{chosen} clusters: the gap with the highest score")  # fmt: skip
-    ax.set(xlabel="number of clusters", ylabel="eigenvalue of that number")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.legend(frameon=False)
-    return ax
-
-
 def plot_samples(
     coordinates: FloatArray,
     labels: ArrayLike,
@@ -50,7 +35,7 @@ def plot_samples(
     With `values`, such as confidences, the figure has a colour bar named `value_name`, and samples
     whose value is NaN are grey. Clusters are named on the map in both cases.
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     style: dict[str, Any] = {"s": 7, "linewidths": 0, "rasterized": True}
     if values is None:
@@ -82,7 +67,7 @@ def plot_cluster_sizes(
     >>> [text.get_text() for text in ax.texts]
     ['2', '1', '3']
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     names, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
     bars = ax.barh(np.arange(len(names)), sizes, color=_colors(len(names)))
     texts, note = [f"{size:,}" for size in sizes], ""
@@ -102,7 +87,7 @@ def plot_convergence(models: Mapping[str, Any], ax: Any = None, against: str = "
 
     Round 0 is left out: its view weights are not learned yet, so its objective is on another scale.
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     for name, model in models.items():
         rounds = model.history_[1:]
         values = [entry.objective_without_penalties for entry in rounds]
@@ -116,7 +101,7 @@ def plot_convergence(models: Mapping[str, Any], ax: Any = None, against: str = "
 
 def plot_view_weights(models: Mapping[str, Any], ax: Any = None) -> Any:
     """View weights as shares of their sum, one bar per view and named model."""
-    ax = _axes(ax)
+    ax = new_axes(ax)
     names = next(iter(models.values())).view_names_
     height = 0.8 / len(models)
     for row, (label, model) in enumerate(models.items()):
@@ -131,7 +116,7 @@ def plot_view_weights(models: Mapping[str, Any], ax: Any = None) -> Any:
 
 def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: Any = None) -> Any:
     """View weights as shares of their sum, round by round; they start equal."""
-    ax = _axes(ax)
+    ax = new_axes(ax)
     weights = np.array([entry.view_weights for entry in history])
     shares = weights / weights.sum(axis=1, keepdims=True)
     rounds = [entry.round for entry in history]
@@ -158,7 +143,7 @@ def plot_graph(
     A good clustering shows blocks on the diagonal. Both axes have at most `n_bins` bins of samples.
     Darkness is the cube root of a bin's total weight, so that small weights stay visible.
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     n = len(labels)
     bins, n_bins = _bins(np.argsort(labels, kind="stable"), n_bins)
     entries = coo_array(graph)
@@ -178,7 +163,7 @@ def plot_disagreement(model: Any, ax: Any = None, n_bins: int = 600) -> Any:
     one view contradicts shows as a bright part of that view's row. With more samples than `n_bins`,
     a column is the mean of several. Grey: the view has no edges for the sample.
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     values, labels = np.asarray(model.sample_disagreement_), np.asarray(model.labels_)
     n, n_views = values.shape
     known = np.isfinite(values)
@@ -216,7 +201,7 @@ def plot_feature_effects(effects: Sequence[FeatureEffect], ax: Any = None) -> An
     >>> [text.get_text() for text in ax.texts]
     ['+2.00', '-0.70']
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     sizes = [effect.effect for effect in effects]
     colors = ["C0" if size > 0 else "C1" for size in sizes]
     bars = ax.barh(np.arange(len(effects)), sizes, color=colors)
@@ -228,7 +213,7 @@ def plot_feature_effects(effects: Sequence[FeatureEffect], ax: Any = None) -> An
     return ax
 
 
-def _axes(ax: Any) -> Any:
+def new_axes(ax: Any) -> Any:
     return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 

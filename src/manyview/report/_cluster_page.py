@@ -10,9 +10,11 @@ from manyview._version import __version__
 from manyview.inputs import SCALINGS
 from manyview.plotting import (
     map_graphs,
+    plot_cluster_number,
     plot_convergence,
     plot_disagreement,
     plot_graph,
+    plot_splits,
     plot_weight_history,
 )
 from manyview.report._assets import as_json, content_policy, environment, package_file
@@ -57,6 +59,7 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
         clusters=clusters, scalings=SCALINGS, disagreement_views=names, full_bar=FULL_BAR,
         graphs=_graph_figures(contents),
         learning=_learning_figures(contents),
+        numbers=_number_figures(contents),
         heat=_disagreement_figure(contents),
         samples=most_disagreeing(contents, {int(i): point for point, i in enumerate(shown)}),
         has_effects=any(view.effects for view in contents.views),
@@ -106,6 +109,19 @@ def _learning_figures(contents: ReportContents) -> list[tuple[str, str]]:
     return [
         ("Misfit between the unified graph and the views, per round", figure_svg(misfit, 4.8, 3.1)),
         ("View weights, per round", weights),
+    ]
+
+
+def _number_figures(contents: ReportContents) -> list[tuple[str, str]]:
+    found = contents.cluster_number
+    if found is None:
+        return []
+    return [
+        (
+            "Evidence for each number",
+            figure_svg(lambda ax: plot_cluster_number(found, ax), 4.8, 3.4),
+        ),
+        ("How clusters split", figure_svg(lambda ax: plot_splits(found, ax), 4.8, 3.4)),
     ]
 
 

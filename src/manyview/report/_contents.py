@@ -41,7 +41,8 @@ class ViewContents:
 class ReportContents:
     """A clustering. `settings` are shown as they are, `command` repeats the run. `stability`,
     `disagreement`, of shape (n_samples, n_views), and `unified_graph` are None for methods without
-    them. `history` has the `Round` records from round 0 on, and may be empty."""
+    them, `cluster_number` where the number of clusters was given. `history` has the `Round` records
+    from round 0 on, and may be empty."""
 
     title: str
     settings: Mapping[str, str]
@@ -53,6 +54,7 @@ class ReportContents:
     unified_graph: csr_array | None
     views: Sequence[ViewContents]
     stability: FloatArray | None = None
+    cluster_number: Any = None
     history: Sequence[Any] = ()
     warnings: Sequence[str] = ()
 
@@ -76,6 +78,7 @@ def contents_of(result: Any, title: str, command: str | None) -> ReportContents:
         labels=result.labels,
         confidence=result.confidence,
         stability=result.stability,
+        cluster_number=getattr(estimator, "cluster_number_", None),
         disagreement=result.disagreement,
         unified_graph=getattr(estimator, "unified_graph_", None),
         views=[view(v, facts) for v, facts in enumerate(summary["views"])],

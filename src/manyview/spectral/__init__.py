@@ -13,6 +13,7 @@ from manyview.spectral._labels import kmeans_labels, relabel_by_first_sample
 from manyview.spectral._laplacian import degrees_of, laplacian, laplacian_rows, null_vector
 from manyview.spectral._n_clusters import (
     MAX_CLUSTERS,
+    NO_STRUCTURE,
     ClusterNumber,
     suggest_from_stack,
 )

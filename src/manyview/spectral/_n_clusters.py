@@ -1,92 +1,165 @@
-"""The number of clusters, suggested from the eigenvalues of the mean graph.
+"""The number of clusters, suggested by how stable and how separate the clusters of each number are.
 
-A graph of C groups has C small eigenvalues, followed by a gap and evenly spaced larger ones. So the
-score of a gap is how much larger it is than the mean of the next few. If groups differ in size, the
-largest gap is often among the small eigenvalues.
+For every candidate the mean graph of the views is clustered. The stability S of these clusters
+tells whether they are found again if samples are weighted at random, their modularity Q how many
+more edges stay inside clusters than chance would give. The score is S Q^(1/2) (log C)^(1/4): of
+two numbers of equally stable clusters the larger one tells more. The smallest number whose score is
+nearly the best is suggested. docs/quality.md has what else was tried.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from manyview.graphs import MeanGraph, Stack
-from manyview.spectral._spectrum import laplacian_spectrum
+from manyview._typing import IntArray
+from manyview.graphs import ClusterWeightByView, MeanGraph, Stack
+from manyview.spectral._labels import relabel_by_first_sample
+from manyview.spectral._spectrum import (
+    Spectrum,
+    is_large,
+    laplacian_spectrum,
+    leading,
+    soft_embedding,
+)
+from manyview.spectral._stability import kmeans_of_some, label_stability, some_samples
 
-#: The largest number of clusters considered.
-MAX_CLUSTERS = 20
-# Gaps that a gap is compared with.
-_N_FOLLOWING = 3
+#: The largest number of clusters considered by default.
+MAX_CLUSTERS = 30
+# Up to this number every number is a candidate; beyond, each is larger than the last by this share.
+_ALL_UP_TO, _STEP = 20, 0.1
+# A candidate has at least so many samples per cluster, if there are enough samples.
+_SAMPLES_PER_CLUSTER = 6
+_RESAMPLES = 10
+_STARTS = 10
+# Where no number of clusters is more stable than this, the data have no clusters that hold.
+_UNSTABLE = 0.5
+# Powers of modularity and log C in the score, and the share of the best score that is enough.
+_MODULARITY, _LOG = 0.5, 0.25
+_ENOUGH = 0.99
 
 
 @dataclass(frozen=True)
 class ClusterNumber:
-    """A suggested number of clusters, with the scores of all candidates.
+    """A suggested number of clusters, with the evidence for all candidates.
 
     Attributes
     ----------
     n_clusters : int
-        The number with the highest score.
+        The smallest candidate with at least 99 % of the highest score; if there is no structure,
+        the more stable one of 2 and 3.
     candidates : tuple of int
         Numbers considered: from 2, or from the number of connected components, on.
+    stability : tuple of float
+        For each candidate the mean stability of its clusters, from 0 (chance) to 1.
+    modularity : tuple of float
+        The share of edges inside clusters, beyond that of a random graph.
     eigenvalues : tuple of float
         For each candidate c the c-th smallest eigenvalue: small if the graph has at least c groups.
-    gaps : tuple of float
-        The difference to the next eigenvalue.
     scores : tuple of float
-        The gap minus the mean of the following three.
+        stability * modularity^(1/2) * log(c)^(1/4).
+    has_structure : bool
+        Whether the clusters of some candidate have a stability of at least 0.5.
+    labels : tuple of arrays of shape (n_samples,)
+        The clusters of each candidate.
     """
 
     n_clusters: int
     candidates: tuple[int, ...]
+    stability: tuple[float, ...]
+    modularity: tuple[float, ...]
     eigenvalues: tuple[float, ...]
-    gaps: tuple[float, ...]
     scores: tuple[float, ...]
+    has_structure: bool
+    labels: tuple[IntArray, ...] = field(repr=False, compare=False)
 
     def table(self) -> list[dict[str, float]]:
         """One row per candidate, for ``pandas.DataFrame(suggestion.table())``."""
-        columns = (self.candidates, self.eigenvalues, self.gaps, self.scores)
-        names = ("n_clusters", "eigenvalue", "gap", "score")
+        names = ("n_clusters", "stability", "modularity", "eigenvalue", "score")
+        columns = (
+            self.candidates, self.stability, self.modularity, self.eigenvalues, self.scores
+        )  # fmt: skip
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def __str__(self) -> str:
-        lines = ["clusters  eigenvalue     gap   score"]
+        lines = ["clusters  stability  modularity  eigenvalue   score"]
         for row in self.table():
             mark = "  <- suggested" if row["n_clusters"] == self.n_clusters else ""
             lines.append(
-                f"{row['n_clusters']:8d}  {row['eigenvalue']:10.4f}  {row['gap']:6.4f}  "
-                f"{row['score']:6.4f}{mark}"
+                f"{row['n_clusters']:8d}  {row['stability']:9.2f}  {row['modularity']:10.3f}  "
+                f"{row['eigenvalue']:10.4f}  {row['score']:6.3f}{mark}"
             )
-        return "\n".join(lines)
+        return "\n".join(lines if self.has_structure else [*lines, NO_STRUCTURE])
+
+
+#: What is said of data without structure.
+NO_STRUCTURE = (
+    "no number of clusters is stable (all below 0.5): the data have probably no clusters, or none "
+    "that these views and their scaling show"
+)
 
 
 def suggest_from_stack(
-    stack: Stack, rng: np.random.Generator, max_clusters: int = MAX_CLUSTERS
+    stack: Stack, rng: np.random.Generator, seed: int, max_clusters: int = MAX_CLUSTERS
 ) -> ClusterNumber:
-    """Suggest a number of clusters from the eigenvalues of the mean of the stacked graphs."""
+    """Suggest a number of clusters for the mean of the stacked graphs."""
     n = stack.n_samples
     if n < 3:
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
-    largest = min(max_clusters, n - 1)
-    n_eigenvalues = min(largest + _N_FOLLOWING, n - 1)
-    fused = stack.symmetric(stack.edges(MeanGraph()))
-    spectrum = laplacian_spectrum(fused, n_eigenvalues, rng, normalized=True)
+    graph = stack.symmetric(stack.edges(MeanGraph()), np.float32 if is_large(n) else np.float64)
+    largest = min(max_clusters, max(n // _SAMPLES_PER_CLUSTER, 2))
+    spectrum = laplacian_spectrum(graph, min(2 * largest, n - 1), rng, normalized=True)
     if spectrum.n_components > largest:
         raise ValueError(
             f"the graphs of the views together have {spectrum.n_components} connected components, "
             f"more than the {largest} clusters considered; expected a number of clusters, or a "
             "larger max_clusters"
         )
-    differences = np.diff(spectrum.values)
     # Unconnected samples are never in the same cluster.
-    candidates = np.arange(max(2, spectrum.n_components), largest + 1)
-    following = np.array([differences[c : c + _N_FOLLOWING].sum() for c in candidates])
-    following /= np.clip(len(differences) - candidates, 1, _N_FOLLOWING)
-    gaps = differences[candidates - 1]
-    scores = gaps - following
+    candidates = _candidates(max(2, spectrum.n_components), largest)
+    some = some_samples(n, np.random.default_rng(seed))
+    found = [_clusters(spectrum, c, some, seed) for c in candidates]
+    stability = np.zeros(len(candidates))
+    for i, (c, labels) in enumerate(zip(candidates, found, strict=True)):
+        if labels.max() + 1 == c:  # else there are not so many
+            own = leading(spectrum, 2 * c)
+            stability[i] = label_stability(graph, own, labels, seed, _RESAMPLES).mean()
+    modularity = np.array([_modularity(stack, labels) for labels in found])
+    logs = np.log(candidates) ** _LOG
+    scores = stability * np.maximum(modularity, 0.0) ** _MODULARITY * logs
+    best = int((scores >= _ENOUGH * scores.max()).argmax())
+    has_structure = bool(stability.max() >= _UNSTABLE)
+    if not has_structure:
+        best = int(stability[:2].argmax())
     return ClusterNumber(
-        int(candidates[scores.argmax()]),
-        tuple(candidates.tolist()),
-        tuple(spectrum.values[candidates - 1].tolist()),
-        tuple(gaps.tolist()),
-        tuple(scores.tolist()),
+        n_clusters=candidates[best],
+        candidates=tuple(candidates),
+        stability=tuple(stability.tolist()),
+        modularity=tuple(modularity.tolist()),
+        eigenvalues=tuple(spectrum.values[np.array(candidates) - 1].tolist()),
+        scores=tuple(scores.tolist()),
+        has_structure=has_structure,
+        labels=tuple(stack.by_sample(labels).astype(np.int32) for labels in found),
     )
+
+
+def _candidates(first: int, last: int) -> list[int]:
+    found = [first]
+    while found[-1] < last:
+        step = 1 if found[-1] < _ALL_UP_TO else max(round(_STEP * found[-1]), 1)
+        found.append(min(found[-1] + step, last))
+    return found
+
+
+def _clusters(spectrum: Spectrum, n_clusters: int, some: IntArray, seed: int) -> IntArray:
+    own = leading(spectrum, 2 * n_clusters)
+    embedding = soft_embedding(own.embedding, own.values)
+    labels = kmeans_of_some(embedding, None, some, n_clusters, seed, _STARTS)
+    return relabel_by_first_sample(labels)
+
+
+def _modularity(stack: Stack, labels: IntArray) -> float:
+    """The share of edge weight inside clusters, minus that in a random graph with their degrees."""
+    by_view = stack.total(ClusterWeightByView(labels))
+    inside, touching = by_view.sum(axis=0)
+    total = touching.sum()
+    return float(inside.sum() / total - ((touching / total) ** 2).sum()) if total > 0 else 0.0

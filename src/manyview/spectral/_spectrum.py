@@ -219,6 +219,13 @@ def normalized_embedding(graph: csr_array, n_clusters: int, rng: np.random.Gener
     return unit_rows(spectrum.embedding)
 
 
+def leading(spectrum: Spectrum, count: int) -> Spectrum:
+    """The spectrum with fewer eigenvectors."""
+    count = min(count, spectrum.embedding.shape[1])
+    values = spectrum.values[: count + 1]
+    return replace(spectrum, embedding=spectrum.embedding[:, :count], values=values)
+
+
 def soft_embedding(vectors: FloatArray, values: FloatArray) -> FloatArray:
     """Rows for k-means from more eigenvectors of the normalised Laplacian than clusters.
 

@@ -34,11 +34,33 @@ def label_stability(
     if n_clusters == 1:
         return np.ones(n)
     total, rng = np.zeros(n), np.random.default_rng(seed)
-    some = np.arange(n) if n <= _MOST_SAMPLES else rng.choice(n, _MOST_SAMPLES, replace=False)
+    some = some_samples(n, rng)
     for weights, embedding in _resamples(graph, spectrum, rng, n_resamples):
-        found = _clusters(embedding, weights, some, n_clusters, seed)
+        found = kmeans_of_some(embedding, weights, some, n_clusters, seed, _STARTS)
         total += cluster_overlap(labels, found)
     return total / n_resamples
+
+
+def some_samples(n: int, rng: np.random.Generator) -> IntArray:
+    """The samples that k-means sees: all, or enough of them."""
+    return np.arange(n) if n <= _MOST_SAMPLES else rng.choice(n, _MOST_SAMPLES, replace=False)
+
+
+def kmeans_of_some(
+    embedding: FloatArray,
+    weights: FloatArray | None,
+    some: IntArray,
+    n_clusters: int,
+    seed: int,
+    n_starts: int,
+) -> IntArray:
+    """Clusters of some rows; the others are assigned to them."""
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # Fewer clusters than wanted are a result here: such clusters do not hold.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(n_clusters, n_init=n_starts, random_state=seed)
+        model.fit(embedding[some], sample_weight=None if weights is None else weights[some])
+        return np.asarray(model.predict(embedding), dtype=np.intp)
 
 
 def cluster_overlap(labels: IntArray, others: IntArray) -> FloatArray:
@@ -72,14 +94,3 @@ def _resamples(
         similarities, turn = np.linalg.eigh((product + product.T) / 2)
         values = np.maximum(1 - similarities[::-1], 0.0)
         yield weights, soft_embedding(vectors @ turn[:, ::-1][:, :-1], values)
-
-
-def _clusters(
-    embedding: FloatArray, weights: FloatArray, some: IntArray, n_clusters: int, seed: int
-) -> IntArray:
-    with warnings.catch_warnings(), threadpool_limits(1):
-        # Fewer clusters than wanted are a result here: these clusters do not hold.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = KMeans(n_clusters, n_init=_STARTS, random_state=seed)
-        model.fit(embedding[some], sample_weight=weights[some])
-        return np.asarray(model.predict(embedding), dtype=np.intp)
