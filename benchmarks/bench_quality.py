@@ -97,6 +97,26 @@ def run_here(results, wanted):
                 store(results, method, name, measure(function, views, target))
 
 
+def run_numbers(results, names):
+    """The suggested number of clusters of every shuffle."""
+    warnings.simplefilter("ignore")  # that there is no structure is in the result
+    for name in names:
+        views, target = real_data.load(name)
+        found = [
+            manyview.suggest_n_clusters(
+                real_data.shuffled(views, target, seed)[0], random_state=seed
+            )
+            for seed in range(SHUFFLES)
+        ]
+        results.setdefault("numbers", {})[name] = {
+            "classes": len(np.unique(target)),
+            "suggested": [one.n_clusters for one in found],
+            "stability": round(float(np.mean([max(one.stability) for one in found])), 3),
+        }
+        save(results)
+        print(f"{name:12s} {results['numbers'][name]}", flush=True)
+
+
 def run_peers(results, wanted):
     for peer, (environment, script, packages) in PEERS.items():
         names = [name for name in real_data.by_size() if wanted(peer, name)]
@@ -144,17 +164,22 @@ def measure_peer(process, name):
 
 def store(results, method, name, found):
     results["methods"].setdefault(method, {})[name] = found
-    text = json.dumps(results, indent=1)
-    lists = re.sub(r"\[[^\]]*\]", lambda found: " ".join(found[0].split()), text)
-    RESULTS.write_text(lists + "\n")
+    save(results)
     said = found.get("failed") or f"{100 * np.mean(found['acc']):.1f}"
     seconds = f"{np.mean(found['seconds']):.1f} s" if "seconds" in found else ""
     print(f"{name:12s} {method:14s} {said} {seconds}", flush=True)
 
 
+def save(results):
+    text = json.dumps(results, indent=1)
+    lists = re.sub(r"\[[^\]]*\]", lambda found: " ".join(found[0].split()), text)
+    RESULTS.write_text(lists + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["here"], help="here, peers, page")
+    parser.add_argument("parts", nargs="*", default=["here", "numbers"],
+                        help="here, numbers, peers, page")  # fmt: skip
     parser.add_argument("--methods", nargs="+", default=[*HERE_RUN, *PEERS])
     parser.add_argument("--sets", nargs="+", default=real_data.all_names())
     parser.add_argument("--missing", action="store_true", help="only what has no result yet")
@@ -170,6 +195,8 @@ def main():
     if "here" in options.parts:
         results["versions"]["here"] = harness.machine()
         run_here(results, wanted)
+    if "numbers" in options.parts:
+        run_numbers(results, options.sets)
     if "peers" in options.parts:
         run_peers(results, wanted)
     quality_page.write(results, real_data.real_names(), real_data.BUILT_IN)

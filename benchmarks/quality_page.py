@@ -52,9 +52,30 @@ def write(results, real, extra):
         "comparison": _comparison(scores),
         "goals": _goals(scores),
         "weak": _weak(scores),
+        "numbers": _numbers(results.get("numbers", {}), real, extra),
     }
     for name, text in blocks.items():
         harness.write_block(PAGE, name, text)
+
+
+def _numbers(found, real, extra):
+    rows = [
+        [name, one["classes"], ", ".join(map(str, one["suggested"])), f"{one['stability']:.2f}"]
+        for name, one in ((name, found[name]) for name in (*real, *extra) if name in found)
+    ]
+    gaps = [
+        abs(number - found[name]["classes"])
+        for name in real
+        if name in found
+        for number in found[name]["suggested"]
+    ]
+    exact, near = (sum(gap <= most for gap in gaps) / len(gaps) * len(real) for most in (0, 1))
+    head = ["set", "classes", "suggested, 3 shuffles", "highest stability"]
+    return (
+        harness.table(head, rows)
+        + f"\n\nExact on {exact:.1f} and within one on {near:.1f} of the {len(real)} real sets, "
+        "mean over the shuffles."
+    )
 
 
 def _versions(results):

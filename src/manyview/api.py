@@ -58,7 +58,8 @@ def cluster(
         their samples are numbered. Samples and graphs stay on the workers, so the result has no
         report and no model.
     **options
-        Other parameters of the method, such as ``n_neighbors=20``.
+        Other parameters of the method, such as ``n_neighbors=20``. ``resolution=1.0``, for
+        "consensus", lets the Leiden algorithm find the number of clusters.
 
     Examples
     --------
@@ -73,6 +74,11 @@ def cluster(
         raise ValueError(
             "graph='precomputed'; expected features, or the estimator "
             f"{BY_SHORT_NAME[method].estimator}, which takes similarities"
+        )
+    if options.get("resolution") is not None and n_clusters != "auto":
+        raise ValueError(
+            f"n_clusters={n_clusters!r} with resolution={options['resolution']!r}; expected one of "
+            "them"
         )
     if add_to_obs is not None and not hasattr(data, "obs_names"):
         raise ValueError(

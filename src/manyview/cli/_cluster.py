@@ -17,8 +17,8 @@ _OUTPUTS = ("labels.csv", "summary.json", "report.html")
 _OPTIONAL = ("model.zip", "report.html")
 # Options of a command that gives the same result.
 _REPEATED = (
-    "id", "drop-non-numeric", "transpose", "clusters", "method", "neighbors", "scaling", "seed",
-    "output", "save-model", "scheduler",
+    "id", "drop-non-numeric", "transpose", "clusters", "resolution", "method", "neighbors",
+    "scaling", "seed", "output", "save-model", "scheduler",
 )  # fmt: skip
 
 
@@ -28,6 +28,9 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
     # fmt: off
     add("--clusters", default="auto", metavar="N",
         help="number of clusters, or 'auto' to choose it from the data (default: %(default)s)")
+    add("--resolution", type=float, metavar="R",
+        help="find clusters by the Leiden algorithm, more of them the higher R is, instead of "
+        "giving their number; 1 is usual (consensus; needs 'manyview[leiden]')")
     add("--output", type=Path, default=Path("manyview-clusters"), metavar="DIR",
         help="folder for labels.csv, summary.json and report.html (default: %(default)s)")
     add("--force", action="store_true",
@@ -96,8 +99,17 @@ def _fit(options: argparse.Namespace, show: Callable[[str], None]) -> Any:
             return cluster_data(
                 tables, options.clusters, method=options.method, n_neighbors=options.neighbors,
                 random_state=options.seed, checkpoint=options.checkpoint, client=client,
-                **_scaling(options.scaling),
+                **_scaling(options.scaling), **_resolution(options),
             )  # fmt: skip
+
+
+def _resolution(options: argparse.Namespace) -> dict[str, Any]:
+    """The parameter `resolution`, if it was given."""
+    if options.resolution is None:
+        return {}
+    if options.method != DEFAULT:
+        raise ValueError(f"--resolution with --method {options.method}; expected {DEFAULT}")
+    return {"resolution": options.resolution}
 
 
 def _scaling(given: list[str] | None) -> dict[str, Any]:

@@ -22,8 +22,18 @@ def real(low: float, *words: str, above: bool = False) -> Constraint:
     return partial(_number_or_word, number=partial(check_real, low=low, above=above), words=words)
 
 
+def optional(constraint: Constraint) -> Constraint:
+    """None, or what the constraint allows."""
+    return partial(_none_or, constraint=constraint)
+
+
 def choice(*choices: str | None) -> Constraint:
     return partial(check_choice, choices=choices)
+
+
+def _none_or(name: str, value: Any, *, constraint: Constraint) -> None:
+    if value is not None:
+        constraint(name, value)
 
 
 def _number_or_word(name: str, value: Any, *, number: Constraint, words: tuple[str, ...]) -> None:

@@ -3,8 +3,9 @@
 Our own, in no paper. docs/quality.md has what was measured and what was tried.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from manyview._typing import FloatArray, IntArray
 from manyview.graphs import ClusterWeightByView, EdgeWeightByView, FitSize, MeanGraph, Stack
 from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
-from manyview.methods._constraints import COMMON, GRAPH, integer
+from manyview.methods._constraints import COMMON, GRAPH, integer, optional, real
 from manyview.methods._docs import shared_docs
 from manyview.methods._fusion_results import edge_disagreement, graph_results
 from manyview.methods._fusion_steps import ProjectRows, lookup_copy
@@ -30,6 +31,7 @@ from manyview.spectral import (
     kmeans_labels,
     label_stability,
     laplacian_spectrum,
+    leiden_labels,
     relabel_by_first_sample,
     soft_embedding,
     suggest_from_stack,
@@ -59,6 +61,10 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     ----------
     {common}
     {graph}
+    resolution : float, optional
+        Instead of a number of clusters, which is not used then: the Leiden algorithm finds the
+        clusters of the weighted mean graph, more of them the higher the resolution; 1 is usual. It
+        needs igraph (``pip install 'manyview[leiden]'``).
     n_resamples : int, default=10
         Resamples that `stability_` is measured by; 0 for none.
 
@@ -96,7 +102,14 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     0
     """
 
-    _constraints = COMMON | GRAPH | {"n_resamples": integer(0)}
+    _constraints = (
+        COMMON
+        | GRAPH
+        | {
+            "n_resamples": integer(0),
+            "resolution": optional(real(0, above=True)),
+        }
+    )
     _takes_missing = True
     _auto_neighbors = 20
     _limits_neighbors = True
@@ -107,6 +120,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "auto"
+    resolution: float | None = None
     n_resamples: int = 10
     views: Sequence[int] | None = None
     random_state: Any = None
@@ -125,14 +139,35 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
 
         A checkpoint has the graphs of the views; what follows is computed again.
         """
+        if client is not None and self.resolution is not None:
+            raise ValueError(
+                f"resolution={self.resolution!r} with a client; expected a number of clusters, as "
+                "the Leiden algorithm needs the whole graph on one machine"
+            )
         with self._running() as run, self._backend(run, client, checkpoint) as backend:
             self._learned(
                 backend.run_fit(
                     lambda: self._graphs(backend, self._read(backend, X, present)),
-                    lambda stack: consensus_results(stack, self.n_clusters_, run, self.n_resamples),
+                    lambda stack: consensus_results(
+                        stack, self.n_clusters_, run, self.n_resamples, self.resolution
+                    ),
                 )
             )
+            self.n_clusters_ = int(self.labels_.max()) + 1
         return self
+
+    @property
+    def _finds_n_clusters(self) -> bool:
+        return self.resolution is not None or isinstance(self.n_clusters, str)
+
+    def _settle_n_clusters(self, stack: Callable[[], Stack], run: Run) -> None:
+        if self.resolution is None:
+            super()._settle_n_clusters(stack, run)
+            return
+        whole = stack()
+        with run.stage("number of clusters"):
+            graph = whole.symmetric(whole.edges(MeanGraph()))
+            self.n_clusters_ = int(leiden_labels(graph, self.resolution, run.seed).max()) + 1
 
     def suggest_n_clusters(
         self, X: Any, *, present: Any = None, max_clusters: int = MAX_CLUSTERS
@@ -150,11 +185,13 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         return fusion_memory(replace(size, n_clusters=vectors), splits=True)
 
 
-def consensus_results(stack: Stack, n_clusters: int, run: Run, n_resamples: int) -> dict[str, Any]:
+def consensus_results(
+    stack: Stack, n_clusters: int, run: Run, n_resamples: int, resolution: float | None = None
+) -> dict[str, Any]:
     """Attributes of a fitted estimator by name."""
-    first = _clusters(stack, np.ones(stack.n_views), n_clusters, run)
+    first = _clusters(stack, np.ones(stack.n_views), n_clusters, run, resolution)
     weights = view_weights(stack, first.labels)
-    last = _clusters(stack, weights, n_clusters, run)
+    last = _clusters(stack, weights, n_clusters, run, resolution)
     found = {
         "labels_": relabel_by_first_sample(stack.by_sample(last.labels)),
         "embedding_": stack.by_sample(last.embedding),
@@ -181,9 +218,13 @@ class Clustering:
     embedding: FloatArray
     graph: Any  # the symmetric mean graph
     spectrum: Spectrum
+    resolution: float | None  # where the Leiden algorithm found them
 
     def stability(self, seed: int, n_resamples: int) -> FloatArray:
-        return label_stability(self.graph, self.spectrum, self.labels, seed, n_resamples)
+        given = (self.graph, self.spectrum, self.labels, seed, n_resamples)
+        if self.resolution is None:
+            return label_stability(*given)
+        return label_stability(*given, partial(leiden_labels, self.graph, self.resolution, seed))
 
 
 def view_weights(stack: Stack, labels: IntArray) -> FloatArray:
@@ -202,17 +243,25 @@ def view_weights(stack: Stack, labels: IntArray) -> FloatArray:
     return np.asarray(weights / weights.mean())
 
 
-def _clusters(stack: Stack, weights: FloatArray, n_clusters: int, run: Run) -> Clustering:
+def _clusters(
+    stack: Stack, weights: FloatArray, n_clusters: int, run: Run, resolution: float | None
+) -> Clustering:
     """Clusters of the weighted mean graph."""
-    count = min(VECTORS_PER_CLUSTER * n_clusters, stack.n_samples)
+    dtype = np.float32 if is_large(stack.n_samples) else np.float64
     with run.stage("eigenvectors"):
-        dtype = np.float32 if is_large(stack.n_samples) else np.float64
         graph = stack.symmetric(stack.edges(MeanGraph(weights)), dtype)
+    if resolution is not None:
+        with run.stage("labels"):
+            labels = leiden_labels(graph, resolution, run.seed)
+            n_clusters = int(labels.max()) + 1
+    with run.stage("eigenvectors"):
+        count = min(VECTORS_PER_CLUSTER * n_clusters, stack.n_samples)
         spectrum = laplacian_spectrum(graph, count, run.rng, normalized=True)
     with run.stage("labels"):
         embedding = soft_embedding(spectrum.embedding, spectrum.values)
-        labels = kmeans_labels(embedding, n_clusters, run.seed, by_distance=True)
-    return Clustering(labels, embedding, graph, spectrum)
+        if resolution is None:
+            labels = kmeans_labels(embedding, n_clusters, run.seed, by_distance=True)
+    return Clustering(labels, embedding, graph, spectrum, resolution)
 
 
 def _mean_by_cluster(values: FloatArray, labels: IntArray) -> FloatArray:

@@ -11,6 +11,7 @@ from manyview.spectral._chebyshev import (
 )
 from manyview.spectral._labels import kmeans_labels, relabel_by_first_sample
 from manyview.spectral._laplacian import degrees_of, laplacian, laplacian_rows, null_vector
+from manyview.spectral._leiden import leiden_labels
 from manyview.spectral._n_clusters import (
     MAX_CLUSTERS,
     NO_STRUCTURE,

@@ -7,7 +7,7 @@ graph, and k-means finds clusters. No sample is left out, so no graph falls into
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -24,11 +24,17 @@ _MOST_SAMPLES = 20_000
 
 
 def label_stability(
-    graph: Graph, spectrum: Spectrum, labels: IntArray, seed: int, n_resamples: int
+    graph: Graph,
+    spectrum: Spectrum,
+    labels: IntArray,
+    seed: int,
+    n_resamples: int,
+    clusters_of: Callable[[FloatArray], IntArray] | None = None,
 ) -> FloatArray:
     """(n_samples,): the mean over resamples of `cluster_overlap`.
 
-    `spectrum` is that of the normalised Laplacian of the graph.
+    `spectrum` is that of the normalised Laplacian of the graph. `clusters_of` finds the clusters
+    for some weights of the samples; without it, k-means does.
     """
     n, n_clusters = len(labels), int(labels.max()) + 1
     if n_clusters == 1:
@@ -36,7 +42,10 @@ def label_stability(
     total, rng = np.zeros(n), np.random.default_rng(seed)
     some = some_samples(n, rng)
     for weights, embedding in _resamples(graph, spectrum, rng, n_resamples):
-        found = kmeans_of_some(embedding, weights, some, n_clusters, seed, _STARTS)
+        if clusters_of is None:
+            found = kmeans_of_some(embedding, weights, some, n_clusters, seed, _STARTS)
+        else:
+            found = clusters_of(weights)
         total += cluster_overlap(labels, found)
     return total / n_resamples
 
