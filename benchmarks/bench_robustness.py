@@ -267,14 +267,6 @@ def conflicts():
     return harness.table(["method", "mean AUC", "lowest of 10"], rows)
 
 
-def numbers_of_clusters(data):
-    rows = []
-    for name, (views, target) in data.items():
-        found = manyview.suggest_n_clusters(views, random_state=0).n_clusters
-        rows.append([name, len(set(target.tolist())), found])
-    return harness.table(["data set", "classes", "suggested"], rows)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=["angular", "robustness", "answers"])
@@ -285,7 +277,6 @@ def main():
         harness.write_block(DOCS / "angular.md", "angular", f"{where}\n\n{angular_table(data)}")
     if "answers" in parts:
         harness.write_block(DOCS / "robustness.md", "conflicts", conflicts())
-        harness.write_block(DOCS / "robustness.md", "numbers", numbers_of_clusters(data))
     if "robustness" in parts:
         harness.write_block(DOCS / "robustness.md", "robustness", f"{where}\n\n{robustness()}")
     return 0

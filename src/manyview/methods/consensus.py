@@ -26,6 +26,7 @@ from manyview.runtime import Estimate, Run, check_integer
 from manyview.spectral import (
     MAX_CLUSTERS,
     ClusterNumber,
+    Eigenpairs,
     Spectrum,
     is_large,
     kmeans_labels,
@@ -191,7 +192,8 @@ def consensus_results(
     """Attributes of a fitted estimator by name."""
     first = _clusters(stack, np.ones(stack.n_views), n_clusters, run, resolution)
     weights = view_weights(stack, first.labels)
-    last = _clusters(stack, weights, n_clusters, run, resolution)
+    start = first.spectrum.warm_start if is_large(stack.n_samples) else None
+    last = _clusters(stack, weights, n_clusters, run, resolution, start)
     found = {
         "labels_": relabel_by_first_sample(stack.by_sample(last.labels)),
         "embedding_": stack.by_sample(last.embedding),
@@ -244,9 +246,14 @@ def view_weights(stack: Stack, labels: IntArray) -> FloatArray:
 
 
 def _clusters(
-    stack: Stack, weights: FloatArray, n_clusters: int, run: Run, resolution: float | None
+    stack: Stack,
+    weights: FloatArray,
+    n_clusters: int,
+    run: Run,
+    resolution: float | None,
+    start: Eigenpairs | None = None,
 ) -> Clustering:
-    """Clusters of the weighted mean graph."""
+    """Clusters of the weighted mean graph; eigenvectors of a similar one may be a `start`."""
     dtype = np.float32 if is_large(stack.n_samples) else np.float64
     with run.stage("eigenvectors"):
         graph = stack.symmetric(stack.edges(MeanGraph(weights)), dtype)
@@ -256,7 +263,9 @@ def _clusters(
             n_clusters = int(labels.max()) + 1
     with run.stage("eigenvectors"):
         count = min(VECTORS_PER_CLUSTER * n_clusters, stack.n_samples)
-        spectrum = laplacian_spectrum(graph, count, run.rng, normalized=True)
+        spectrum = laplacian_spectrum(
+            graph, count, run.rng, normalized=True, start=start, is_soft=True
+        )
     with run.stage("labels"):
         embedding = soft_embedding(spectrum.embedding, spectrum.values)
         if resolution is None:

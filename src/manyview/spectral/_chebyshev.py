@@ -196,8 +196,13 @@ def chebyshev_eigenpairs(
     *,
     tolerance: float = TOLERANCE,
     max_products: int = MAX_PRODUCTS,
+    is_soft: bool = False,
 ) -> Eigenpairs:
-    """The `wanted` smallest eigenpairs besides the null space, and roughly the next one."""
+    """The `wanted` smallest eigenpairs besides the null space, and roughly the next one.
+
+    `is_soft` tells that vectors count less the nearer they are to the unwanted ones. Then gaps do
+    not matter, and the span of the block is what must be right.
+    """
     n, bound = operator.n_samples, operator.bound
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
@@ -224,7 +229,8 @@ def chebyshev_eigenpairs(
         residuals = np.linalg.norm(image - block * values, axis=0)[: wanted + 1]
         gaps = values[-1] - values[: wanted + 1]
         floor = max(1e-5 * tolerance, _FLOOR)
-        tolerances = np.clip(10 * tolerance * gaps, floor * bound, tolerance * bound)
+        lowest = tolerance if is_soft else floor
+        tolerances = np.clip(10 * tolerance * gaps, lowest * bound, tolerance * bound)
         # The one after the wanted ones: only its value counts, and mainly whether it is 0.
         roughly = min(values[wanted] / 2, 10 * tolerance**0.5 * bound)
         tolerances[-1] = max(roughly, tolerances[-1])

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 from manyview._typing import FloatArray, IntArray
 
 #: Starts of k-means are compared on at most this many samples; the best continues with all.
-TRIAL_SAMPLES = 50_000
+TRIAL_SAMPLES = 20_000
 # Starts as in the paper, and for labels that depend less on chance.
 _STARTS, _MANY_STARTS = 10, 30
 

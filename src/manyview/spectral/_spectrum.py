@@ -43,6 +43,8 @@ CHEBYSHEV_LIMIT = 5_000
 _RESIDUAL = 1e-8
 # Tolerance of the Chebyshev solver where its vectors are more than the start of the next round.
 _FINE = 1e-6
+# The same for a soft embedding.
+_SOFT = 1e-3
 # Up to this many samples, computing all eigenpairs is faster than computing some.
 _SMALL = 64
 # From exact eigenvectors of a similar graph: the first degree of the Chebyshev filter, and the
@@ -102,8 +104,11 @@ def laplacian_spectrum(
     *,
     normalized: bool = False,
     start: Eigenpairs | None = None,
+    is_soft: bool = False,
 ) -> Spectrum:
     """Eigenpairs of the Laplacian of a symmetric graph without stored zeros.
+
+    `is_soft` tells that they are for a soft embedding, which large graphs need less exactly.
 
     A distributed graph always goes to the Chebyshev solver: no machine has the memory for a
     factorisation.
@@ -112,7 +117,8 @@ def laplacian_spectrum(
     components = component_labels(graph) if is_local else graph.components()
     problem = (graph, n_clusters, components, rng, normalized)
     if not is_local or is_large(graph.shape[0]):
-        found = _chebyshev_spectrum(*problem, start)
+        soft: dict[str, Any] = {"tolerance": _SOFT, "is_soft": True} if is_soft else {}
+        found = _chebyshev_spectrum(*problem, start, **soft)
         if found.converged or not is_local or not _has_large_diameter(graph):
             return found
         problem = (graph.astype(np.float64), *problem[1:])
