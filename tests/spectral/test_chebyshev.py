@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
 from manyview import SpectralAverage
 from manyview.datasets import make_latent_views
 from manyview.spectral import _spectrum as spectral
-from manyview.spectral import laplacian_spectrum
+from manyview.spectral import kmeans_labels, laplacian_spectrum, soft_embedding
 from manyview.spectral._chebyshev import NullSpace, Operator, chebyshev_eigenpairs
 from tests.helpers import oracle
 
@@ -150,3 +151,20 @@ def test_graph_with_a_large_diameter_goes_to_another_solver(rng):
     expected = np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(n) / n))
     assert found.converged
     assert found.sum_c == pytest.approx(expected[:6].sum(), rel=1e-6)
+
+
+def test_a_soft_embedding_needs_fewer_products_for_the_same_clusters():
+    """The vectors near the unwanted ones hardly count in it."""
+    data = make_latent_views(6000, 6, random_state=0)
+    graphs = SpectralAverage(6, scaling="auto", random_state=0).fit(data.views).view_graphs_
+    graph = csr_array(sum(graph + graph.T for graph in graphs))
+
+    def clusters(is_soft):
+        start = np.random.default_rng(0)
+        found = laplacian_spectrum(graph, 12, start, normalized=True, is_soft=is_soft)
+        embedding = soft_embedding(found.embedding, found.values)
+        return kmeans_labels(embedding, 6, 0, by_distance=True), found.warm_start.n_products
+
+    (exact, many), (soft, few) = clusters(False), clusters(True)
+    assert adjusted_rand_score(exact, soft) > 0.99
+    assert few < 0.7 * many

@@ -107,7 +107,8 @@ def suggest_from_stack(
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
     graph = stack.symmetric(stack.edges(MeanGraph()), np.float32 if is_large(n) else np.float64)
     largest = min(max_clusters, max(n // _SAMPLES_PER_CLUSTER, 2))
-    spectrum = laplacian_spectrum(graph, min(2 * largest, n - 1), rng, normalized=True)
+    count = min(2 * largest, n - 1)
+    spectrum = laplacian_spectrum(graph, count, rng, normalized=True, is_soft=True)
     if spectrum.n_components > largest:
         raise ValueError(
             f"the graphs of the views together have {spectrum.n_components} connected components, "
