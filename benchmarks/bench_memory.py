@@ -119,6 +119,10 @@ def case(method, n, widths, n_clusters, k=None, search=None, **more):
 
 FEW = {"max_iter": 3}
 CASES = [
+    case("ConsensusGraph", 50_000, [32, 48, 64], 10),
+    case("ConsensusGraph", 20_000, [300, 200], 10, search="exact"),
+    case("ConsensusGraph", 60_000, [10, 20], 30),
+    case("ConsensusGraph", 20_000, [2_000, 2_000], 5, stored=60),
     case("CIGMVC", 2_000, [10, 10], 5, 15),
     case("CIGMVC", 20_000, [32, 48, 64], 10, 15, "exact", parameters=FEW),
     case("CIGMVC", 30_000, [10, 20, 30, 40], 20, 30, parameters=FEW),

@@ -199,15 +199,18 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         stability = getattr(self, "stability_", None)
         if stability is not None:
             warn_of_instability(stability)
-        graphs = getattr(self, "view_graphs_", [])
-        if len(graphs) != len(self.view_names_) or self._takes_similarities:
+        if self._takes_similarities:
             return
-        everywhere = np.full(len(graphs), len(labels))
-        counts = everywhere if self.present_ is None else self.present_.sum(axis=0)
-        warn_of_silent_views(graphs, self.view_names_, counts)
-        warn_of_equal_views(graphs, self.view_names_)
-        if hasattr(self, "view_disagreement_"):
-            warn_of_foreign_views(self.view_disagreement_, self.view_names_, counts)
+        if hasattr(self, "sample_disagreement_"):
+            warn_of_foreign_views(
+                self.view_disagreement_, self.sample_disagreement_, self.view_names_
+            )
+        graphs = getattr(self, "view_graphs_", [])
+        if len(graphs) == len(self.view_names_):  # not after a fit on Dask
+            everywhere = np.full(len(graphs), len(labels))
+            counts = everywhere if self.present_ is None else self.present_.sum(axis=0)
+            warn_of_silent_views(graphs, self.view_names_, counts)
+            warn_of_equal_views(graphs, self.view_names_)
 
     def _memory(self, size: FitSize) -> Estimate:
         """What the fit needs on top of the views."""
@@ -231,11 +234,17 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """With n_clusters="auto", read the number off the graphs of the views."""
         if self._finds_n_clusters:
             with run.stage("number of clusters"):
-                self.cluster_number_ = suggest_from_stack(stack(), run.rng, run.seed)
-            self.n_clusters_ = self.cluster_number_.n_clusters
-            run.log("%d clusters suggested", self.n_clusters_)
-            if not self.cluster_number_.has_structure:
-                warnings.warn(NO_STRUCTURE, stacklevel=5)
+                self.n_clusters_ = self._find_n_clusters(stack(), run)
+            run.log("%d clusters found", self.n_clusters_)
+
+    def _find_n_clusters(self, stack: Stack, run: Run) -> int:
+        return self._suggested(stack, run)
+
+    def _suggested(self, stack: Stack, run: Run) -> int:
+        self.cluster_number_ = suggest_from_stack(stack, run.rng, run.seed)
+        if not self.cluster_number_.has_structure:
+            warnings.warn(NO_STRUCTURE, stacklevel=6)
+        return self.cluster_number_.n_clusters
 
     def clear_checkpoint(self) -> None:
         """Remove the checkpoint of the fit, and its folder if nothing else is in it."""

@@ -83,11 +83,10 @@ def warn_of_equal_views(graphs: Sequence[csr_array], names: Sequence[str]) -> No
             )
 
 
-def warn_of_foreign_views(
-    disagreement: FloatArray, names: Sequence[str], n_present: IntArray
-) -> None:
+def warn_of_foreign_views(by_view: FloatArray, by_sample: FloatArray, names: Sequence[str]) -> None:
     """Warn of views most of whose edges are inconsistent with the other views."""
-    for share, name, n in zip(disagreement.tolist(), names, n_present.tolist(), strict=True):
+    n_known = (~np.isnan(by_sample)).sum(axis=0)  # samples with edges
+    for share, n, name in zip(by_view.tolist(), n_known.tolist(), names, strict=True):
         if share > _FOREIGN and n >= _FEW:
             warnings.warn(
                 f"view '{name}' has hardly anything in common with the others: {share:.0%} of its "

@@ -3,7 +3,7 @@
 Our own, in no paper. docs/quality.md has what was measured and what was tried.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -161,14 +161,11 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     def _finds_n_clusters(self) -> bool:
         return self.resolution is not None or isinstance(self.n_clusters, str)
 
-    def _settle_n_clusters(self, stack: Callable[[], Stack], run: Run) -> None:
+    def _find_n_clusters(self, stack: Stack, run: Run) -> int:
         if self.resolution is None:
-            super()._settle_n_clusters(stack, run)
-            return
-        whole = stack()
-        with run.stage("number of clusters"):
-            graph = whole.symmetric(whole.edges(MeanGraph()))
-            self.n_clusters_ = int(leiden_labels(graph, self.resolution, run.seed).max()) + 1
+            return self._suggested(stack, run)
+        graph = stack.symmetric(stack.edges(MeanGraph()))
+        return int(leiden_labels(graph, self.resolution, run.seed).max()) + 1
 
     def suggest_n_clusters(
         self, X: Any, *, present: Any = None, max_clusters: int = MAX_CLUSTERS
@@ -194,6 +191,7 @@ def consensus_results(
     weights = view_weights(stack, first.labels)
     start = first.spectrum.warm_start if is_large(stack.n_samples) else None
     last = _clusters(stack, weights, n_clusters, run, resolution, start)
+    del first, start  # graphs and eigenvectors are large
     found = {
         "labels_": relabel_by_first_sample(stack.by_sample(last.labels)),
         "embedding_": stack.by_sample(last.embedding),
@@ -204,8 +202,10 @@ def consensus_results(
             stability = last.stability(run.seed, n_resamples)
         found["stability_"] = stack.by_sample(stability)
         found["cluster_stability_"] = _mean_by_cluster(found["stability_"], found["labels_"])
+    embedding = last.embedding
+    del last
     with run.stage("split"):
-        U = _unified(stack, weights, last.embedding)
+        U = _unified(stack, weights, embedding)
         no_penalty = np.zeros((stack.n_views, stack.n_views))
         A = consistent_parts(stack, U, stack.view_graphs, weights, no_penalty, "exact")
     with run.stage("labels"):
