@@ -37,6 +37,7 @@ def generated_sets():
         yield n_clusters, make[seed % 3](max(300, 80 * n_clusters), n_clusters, seed)
 
 
+@pytest.mark.full
 def test_right_for_most_generated_sets():
     right = [
         suggest_n_clusters(data.views).n_clusters == n_clusters
@@ -85,6 +86,7 @@ def test_candidates_up_to_many_clusters():
     assert all(1 < later / one <= 1.5 for one, later in pairwise(found))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("n_views", "n_columns"), [(2, 5), (3, 20), (1, 10)])
 def test_noise_has_no_structure(n_views, n_columns, seed):

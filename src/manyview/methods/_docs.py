@@ -9,8 +9,8 @@ Class = TypeVar("Class", bound=type)
 COMMON = dedent("""\
     n_clusters : int or "auto", default=8
         C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto"
-        suggests it from the graphs of the views, as `suggest_n_clusters` does, up to 20; not for
-        methods on kernels.
+        suggests a number from 2 to 30, as `suggest_n_clusters` does. Methods on kernels do not
+        take it.
     scaling : str, dict or list, default="paper" ("auto" in `ConsensusGraph`)
         What is done to the columns and rows of each view before distances are measured. "auto"
         looks at the numbers of each view and chooses one of "tfidf" (text, sparse counts), "sqrt"
@@ -59,7 +59,7 @@ KERNEL = dedent("""\
 LEARNED = dedent("""\
     labels_ : array of shape (n_samples,)
         Clusters, numbered in the order of their first samples.
-    embedding_ : array of shape (n_samples, n_clusters)
+    embedding_ : array of shape (n_samples, n_clusters), twice as wide in `ConsensusGraph`
         The rows that k-means clustered, or the eigenvectors of the Laplacian of a graph.
     n_clusters_ : int
         The number of clusters. If it was "auto", `cluster_number_` has the evidence.

@@ -47,8 +47,8 @@ def warn_of_instability(stability: FloatArray) -> None:
     if mean < _UNSTABLE:
         warnings.warn(
             f"the mean stability of the clusters is {mean:.2f} (1: always the same, 0: chance): "
-            "similar samples would give other clusters, so the data may have none, or not so many; "
-            "try another number of clusters, and see stability_",
+            "other samples of the same kind would probably give other clusters; the data may have "
+            "no clusters, or another number of them: try suggest_n_clusters, and see stability_",
             stacklevel=4,
         )
 
@@ -90,7 +90,7 @@ def warn_of_foreign_views(by_view: FloatArray, by_sample: FloatArray, names: Seq
         if share > _FOREIGN and n >= _FEW:
             warnings.warn(
                 f"view '{name}' has hardly anything in common with the others: {share:.0%} of its "
-                "graph is inconsistent with them; it may be noise, or need another scaling, or "
-                "show clusters of its own (see view_disagreement_)",
+                f"graph is inconsistent with them, more than {_FOREIGN:.0%}; it may be noise, need "
+                "another scaling, or show clusters of its own (see view_disagreement_)",
                 stacklevel=4,
             )

@@ -63,9 +63,9 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     {common}
     {graph}
     resolution : float, optional
-        Instead of a number of clusters, which is not used then: the Leiden algorithm finds the
-        clusters of the weighted mean graph, more of them the higher the resolution; 1 is usual. It
-        needs igraph (``pip install 'manyview[leiden]'``).
+        If given, the Leiden algorithm finds the clusters of the weighted mean graph, and
+        `n_clusters` is ignored. A higher resolution gives more clusters; 1 is usual. It needs
+        igraph (``pip install 'manyview[leiden]'``).
     n_resamples : int, default=10
         Resamples that `stability_` is measured by; 0 for none.
 
@@ -73,10 +73,10 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     ----------
     {learned}
     stability_ : array of shape (n_samples,)
-        How well a sample's cluster holds together if all samples are weighted at random, as in the
-        Bayesian bootstrap: the samples shared by its cluster and that of a resample, as a part of
-        those in either, beyond chance. 1 if it is always the same cluster, 0 if it is chance. The
-        mean over resamples.
+        How well a sample's cluster holds together: the Jaccard index of its cluster and its cluster
+        in a resample, corrected for chance and never below 0; the mean over resamples. 1 is always
+        the same cluster, 0 is chance. A resample gives every sample a random weight (Bayesian
+        bootstrap). Not set for ``n_resamples=0``.
     cluster_stability_ : array of shape (n_clusters,)
         The mean over the samples of each cluster.
     unified_graph_ : csr_array of shape (n_samples, n_samples)
@@ -85,8 +85,9 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     view_graphs_, consistent_graphs_, inconsistent_graphs_ : list of csr_array
         S_v, A_v and E_v = S_v - A_v of every view.
     view_weights_ : array of shape (n_views,)
-        sqrt(e / (1 - e)), e the share of the view's edges that stay inside the first clusters,
-        beyond chance; mean 1.
+        sqrt(e / (1 - e)), scaled to mean 1. e is the share of a cluster's edge weight that stays
+        inside it, beyond chance, in the clusters of the unweighted mean graph; the mean over
+        clusters, within 0.01 and 0.99.
     neighbor_search_ : list of NeighborSearch
         Per view: how the neighbours were found, why, and with what recall.
     bridges_ : array of shape (n_bridges, 2)

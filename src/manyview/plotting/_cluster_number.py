@@ -30,10 +30,10 @@ def plot_cluster_number(suggestion: Any, ax: Any = None) -> Any:
 def plot_splits(suggestion: Any, ax: Any = None, *, most: int = 12) -> Any:
     """How clusters split as their number grows: a tree from left to right.
 
-    Every column is a number of clusters, up to `most` or the suggested number. A box is a cluster,
-    as high as it has samples, and a band is the samples that two clusters of neighbouring columns
-    share. A cluster that holds is a box that stays. Where many bands cross, clusters are others
-    than before.
+    Columns are numbers of clusters, up to `most`, or to the suggested number if that is larger. A
+    box is a cluster; its height is the number of its samples. A band is the samples that two
+    clusters in adjacent columns share. A stable cluster stays one box from column to column. Many
+    crossing bands mean that clusters were rearranged, not split.
     """
     ax = new_axes(ax)
     most = max(most, suggestion.n_clusters)

@@ -14,7 +14,7 @@ from manyview.spectral._labels import relabel_by_first_sample
 def leiden_labels(
     graph: csr_array, resolution: float, seed: int, weights: FloatArray | None = None
 ) -> IntArray:
-    """Clusters of high modularity at a resolution: more of them the higher it is.
+    """Leiden clusters. A higher resolution gives more of them.
 
     With `weights` an edge counts by the weights of both its samples.
     """

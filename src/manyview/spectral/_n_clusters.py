@@ -46,9 +46,10 @@ class ClusterNumber:
     ----------
     n_clusters : int
         The smallest candidate with at least 99 % of the highest score; if there is no structure,
-        the more stable one of 2 and 3.
+        the more stable one of the first two candidates.
     candidates : tuple of int
-        Numbers considered: from 2, or from the number of connected components, on.
+        Numbers considered: from 2, or from the number of connected components, to `max_clusters` or
+        n_samples // 6; above 20 in steps of about 10 %.
     stability : tuple of float
         For each candidate the mean stability of its clusters, from 0 (chance) to 1.
     modularity : tuple of float
@@ -112,8 +113,8 @@ def suggest_from_stack(
     if spectrum.n_components > largest:
         raise ValueError(
             f"the graphs of the views together have {spectrum.n_components} connected components, "
-            f"more than the {largest} clusters considered; expected a number of clusters, or a "
-            "larger max_clusters"
+            f"more than the {largest} clusters considered; expected a number of clusters, or "
+            "suggest_n_clusters with a larger max_clusters"
         )
     # Unconnected samples are never in the same cluster.
     candidates = _candidates(max(2, spectrum.n_components), largest)

@@ -3,7 +3,8 @@
 In each resample every sample gets a weight from the exponential distribution (the Bayesian
 bootstrap), and an edge counts by the weights of both its ends. The eigenvectors of that graph are
 approximated in the span of those that are known (Rayleigh-Ritz), which takes one product with the
-graph, and k-means finds clusters. No sample is left out, so no graph falls into pieces.
+graph. k-means finds clusters in them, or Leiden in the graph if it found the first ones. No sample
+is left out, so no graph falls into pieces.
 """
 
 import warnings
@@ -75,8 +76,8 @@ def kmeans_of_some(
 def cluster_overlap(labels: IntArray, others: IntArray) -> FloatArray:
     """Per sample: how far its cluster is the same in two clusterings.
 
-    The samples that its two clusters share, as a part of those in either, minus what chance would
-    give, so that 1 is the same cluster and 0 is chance.
+    The Jaccard index of its two clusters, corrected for chance: 1 is the same cluster, 0 is chance
+    or less.
     """
     shared = np.zeros((labels.max() + 1, others.max() + 1))
     np.add.at(shared, (labels, others), 1.0)
