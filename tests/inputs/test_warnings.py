@@ -36,7 +36,8 @@ def test_identifiers(blobs, rng):
         "numbers them, leave it out"
     )
     with pytest.warns(UserWarning, match="for every sample in column 1:"):
-        manyview.ConsensusGraph(2).fit([np.column_stack([blobs[name][:, 0], numbers])])
+        model = manyview.ConsensusGraph(2, n_resamples=0, random_state=0)
+        model.fit([np.column_stack([blobs[name][:, 0], numbers])])
 
 
 def test_identifiers_by_name(blobs):
