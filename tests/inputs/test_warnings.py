@@ -35,8 +35,8 @@ def test_identifiers(blobs, rng):
         f"view '{name}' has a different whole number for every sample in column '{width}': if it "
         "numbers them, leave it out"
     )
+    model = manyview.ConsensusGraph(2, n_resamples=0, random_state=0)
     with pytest.warns(UserWarning, match="for every sample in column 1:"):
-        model = manyview.ConsensusGraph(2, n_resamples=0, random_state=0)
         model.fit([np.column_stack([blobs[name][:, 0], numbers])])
 
 
