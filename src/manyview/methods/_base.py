@@ -238,9 +238,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             run.log("%d clusters found", self.n_clusters_)
 
     def _find_n_clusters(self, stack: Stack, run: Run) -> int:
+        """The number of clusters where none was given; a method may find it in another way."""
         return self._suggested(stack, run)
 
     def _suggested(self, stack: Stack, run: Run) -> int:
+        """The number that `suggest_n_clusters` gives, with a warning if there is no structure."""
         self.cluster_number_ = suggest_from_stack(stack, run.rng, run.seed)
         if not self.cluster_number_.has_structure:
             warnings.warn(NO_STRUCTURE, stacklevel=6)

@@ -14,8 +14,9 @@ COMMON = dedent("""\
     scaling : str, dict or list, default="paper" ("auto" in `ConsensusGraph`)
         What is done to the columns and rows of each view before distances are measured. "auto"
         looks at the numbers of each view and chooses one of "tfidf" (text, sparse counts), "sqrt"
-        (shares, histograms, other numbers that are never negative), "logratio" (counts in few
-        columns), "standard" (columns in different units) and "center". "zscore" subtracts the
+        (shares, histograms, many columns without negative numbers), "logratio" (counts in few
+        columns), "standard" (tables of few columns, or of columns in different units) and "center"
+        (embeddings). "zscore" subtracts the
         sample's mean over its features and divides by its standard deviation; "unit" scales it to
         length 1; "none" changes nothing. "paper" is "zscore", and "none" for views of one or two
         columns, of which "zscore" would leave at most a sign. A dict has the names of views, a list

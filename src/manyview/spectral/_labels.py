@@ -1,12 +1,15 @@
 """Labels from an embedding: k-means."""
 
+import warnings
+
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
 
-#: Starts of k-means are compared on at most this many samples; the best continues with all.
+#: Starts of k-means are compared on at most this many samples.
 TRIAL_SAMPLES = 20_000
 # Starts as in the paper, and for labels that depend less on chance.
 _STARTS, _MANY_STARTS = 10, 30
@@ -51,6 +54,28 @@ def _kmeans(
     else:
         model = KMeans(n_clusters, n_init=n_starts, tol=tol, random_state=seed)
     return np.asarray(model.fit_predict(embedding))
+
+
+def some_samples(n: int, rng: np.random.Generator) -> IntArray:
+    """The samples that k-means sees: all, or enough of them."""
+    return np.arange(n) if n <= TRIAL_SAMPLES else rng.choice(n, TRIAL_SAMPLES, replace=False)
+
+
+def kmeans_of_some(
+    embedding: FloatArray,
+    weights: FloatArray | None,
+    some: IntArray,
+    n_clusters: int,
+    seed: int,
+    n_starts: int,
+) -> IntArray:
+    """Clusters of some rows; the others are assigned to them."""
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # Fewer clusters than wanted are a result here: such clusters do not hold.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(n_clusters, n_init=n_starts, random_state=seed)
+        model.fit(embedding[some], sample_weight=None if weights is None else weights[some])
+        return np.asarray(model.predict(embedding), dtype=np.intp)
 
 
 def relabel_by_first_sample(labels: IntArray) -> IntArray:

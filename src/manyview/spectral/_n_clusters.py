@@ -13,7 +13,7 @@ import numpy as np
 
 from manyview._typing import IntArray
 from manyview.graphs import ClusterWeightByView, MeanGraph, Stack
-from manyview.spectral._labels import relabel_by_first_sample
+from manyview.spectral._labels import kmeans_of_some, relabel_by_first_sample, some_samples
 from manyview.spectral._spectrum import (
     Spectrum,
     is_large,
@@ -21,7 +21,7 @@ from manyview.spectral._spectrum import (
     leading,
     soft_embedding,
 )
-from manyview.spectral._stability import kmeans_of_some, label_stability, some_samples
+from manyview.spectral._stability import label_stability
 
 #: The largest number of clusters considered by default.
 MAX_CLUSTERS = 30

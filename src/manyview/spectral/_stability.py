@@ -7,21 +7,17 @@ graph. k-means finds clusters in them, or Leiden in the graph if it found the fi
 is left out, so no graph falls into pieces.
 """
 
-import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
+from manyview.spectral._labels import kmeans_of_some, some_samples
 from manyview.spectral._laplacian import Graph, laplacian_operator
 from manyview.spectral._spectrum import Spectrum, is_large, soft_embedding
 
-# k-means of a resample: its starts, and how many samples it sees at most. The others are assigned.
+# Starts of k-means in a resample.
 _STARTS = 3
-_MOST_SAMPLES = 20_000
 
 
 def label_stability(
@@ -49,28 +45,6 @@ def label_stability(
             found = clusters_of(weights)
         total += cluster_overlap(labels, found)
     return total / n_resamples
-
-
-def some_samples(n: int, rng: np.random.Generator) -> IntArray:
-    """The samples that k-means sees: all, or enough of them."""
-    return np.arange(n) if n <= _MOST_SAMPLES else rng.choice(n, _MOST_SAMPLES, replace=False)
-
-
-def kmeans_of_some(
-    embedding: FloatArray,
-    weights: FloatArray | None,
-    some: IntArray,
-    n_clusters: int,
-    seed: int,
-    n_starts: int,
-) -> IntArray:
-    """Clusters of some rows; the others are assigned to them."""
-    with warnings.catch_warnings(), threadpool_limits(1):
-        # Fewer clusters than wanted are a result here: such clusters do not hold.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = KMeans(n_clusters, n_init=n_starts, random_state=seed)
-        model.fit(embedding[some], sample_weight=None if weights is None else weights[some])
-        return np.asarray(model.predict(embedding), dtype=np.intp)
 
 
 def cluster_overlap(labels: IntArray, others: IntArray) -> FloatArray:
