@@ -133,8 +133,10 @@ def _recorded_warnings() -> Iterator[list[str]]:
         warnings.simplefilter("always")
         yield recorded
     for warning in caught:
-        if issubclass(warning.category, UserWarning):
-            recorded.append(str(warning.message))
+        text = str(warning.message)
+        # A fit on Dask that is repeated after a loss warns again.
+        if issubclass(warning.category, UserWarning) and text not in recorded:
+            recorded.append(text)
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 

@@ -183,6 +183,13 @@ def sparse_views(rng, n=300):
     return [csr_array(rng.poisson(3 * rates[topic]).astype(float)) for _ in range(2)]
 
 
+def test_identifiers_are_warned_of(client):
+    views = list(datasets.make_blob_views(120, 3, separation=8.0, random_state=0).views.values())
+    views[1] = np.column_stack([views[1], np.arange(120) + 1000])
+    with pytest.warns(UserWarning, match="a different whole number for every sample"):
+        ConsensusGraph(3, random_state=0).fit(views, client=client)
+
+
 @pytest.mark.parametrize("scaling", ["paper", "unit", "none"])
 @pytest.mark.filterwarnings("ignore:view .* has raw counts:UserWarning")
 @ENDS_EARLY

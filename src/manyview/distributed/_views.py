@@ -31,6 +31,7 @@ from manyview.inputs import (
     resolved_scaling,
     row_digests,
     statistics_sample,
+    warn_of_view,
     zero_missing_rows,
 )
 
@@ -137,6 +138,7 @@ def with_scalers(
         parts = session.gather(session.map_blocks("check", _some_rows, views.blocks[v], own, share))
         sample = _concat(parts, [slice(None)] * len(parts))
         found = resolved_scaling(sample, views.names[v], scaling)
+        warn_of_view(views.names[v], sample, found)
         scalers.append(fit_scaler(sample, found, views.largest[v]))
     return replace(views, scalers=tuple(scalers))
 

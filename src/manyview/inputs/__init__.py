@@ -52,4 +52,4 @@ from manyview.inputs._views import (
     views_from_matrix,
     views_from_tables,
 )
-from manyview.inputs._warnings import warn_of_views
+from manyview.inputs._warnings import warn_of_view

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import Matrix
-from manyview.inputs._scalers import choose_scaling, statistics_sample
-from manyview.inputs._views import Views
+from manyview.inputs._scalers import choose_scaling
 
 # Identifiers: whole numbers that differ in at least so many samples, in a view of few columns.
 _MIN_SAMPLES, _MAX_COLUMNS = 50, 60
@@ -17,19 +16,20 @@ _MAX_WHOLE = 2.0**53  # larger floats are all whole
 _POOR, _MANY = 0.1, 0.05
 
 
-def warn_of_views(views: Views) -> None:
-    """Warn of identifiers among the features, of raw counts and of very unequal totals."""
-    for v, (name, matrix) in enumerate(zip(views.names, views.matrices, strict=True)):
-        own = views.samples_of(v)
-        sample = statistics_sample(matrix if own is None else matrix[own])
-        features = None if views.features is None else views.features[v]
-        for text in (
-            _identifiers(sample, features),
-            _raw_counts(sample, views.scalings[v]),
-            _unequal_totals(sample, views.scalings[v]),
-        ):
-            if text:
-                warnings.warn(f"view '{name}' {text}", stacklevel=4)
+def warn_of_view(
+    name: str, sample: Matrix, scaling: str, features: tuple[str, ...] | None = None
+) -> None:
+    """Warn of identifiers among a view's features, of raw counts and of very unequal totals.
+
+    `sample` are the samples by which its columns are judged.
+    """
+    for text in (
+        _identifiers(sample, features),
+        _raw_counts(sample, scaling),
+        _unequal_totals(sample, scaling),
+    ):
+        if text:
+            warnings.warn(f"view '{name}' {text}", stacklevel=5)
 
 
 def _identifiers(sample: Matrix, features: tuple[str, ...] | None) -> str:

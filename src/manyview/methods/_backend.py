@@ -14,7 +14,7 @@ from manyview.graphs import (
     rows_in_order,
     view_graphs,
 )
-from manyview.inputs import Views, resolved_scaling
+from manyview.inputs import Views, resolved_scaling, statistics_sample, warn_of_view
 from manyview.runtime import Estimate, Run, check_memory
 
 Learned = TypeVar("Learned")
@@ -90,8 +90,10 @@ class LocalBackend:
         found = []
         for v, scaling in enumerate(scalings):
             own, matrix = views.samples_of(v), views.matrices[v]
-            present = matrix if own is None else matrix[own]
-            found.append(resolved_scaling(present, views.names[v], scaling))
+            sample = statistics_sample(matrix if own is None else matrix[own])
+            found.append(resolved_scaling(sample, views.names[v], scaling))
+            features = None if views.features is None else views.features[v]
+            warn_of_view(views.names[v], sample, found[v], features)
         return replace(views, scalings=tuple(found))
 
     def check_memory(

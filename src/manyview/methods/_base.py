@@ -27,7 +27,6 @@ from manyview.inputs import (
     scaling_by_view,
     views_from_matrix,
     views_from_tables,
-    warn_of_views,
 )
 from manyview.methods._backend import Backend, LocalBackend, Samples
 from manyview.methods._constraints import Constraint
@@ -152,8 +151,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.view_scalings_ = views.scalings
             for name, scaling in zip(views.names, views.scalings, strict=True):
                 backend.run.log("view '%s': scaling %s: %s", name, scaling, SCALINGS[scaling])
-            if not backend.is_distributed:
-                warn_of_views(views)
         self.view_names_ = views.names
         self.present_ = views.present
         self._views = None if backend.is_distributed else views
