@@ -153,6 +153,7 @@ def angular_table(data):
 # --- All methods on disturbed data --------------------------------------------------------------
 
 METHODS: dict[str, Callable] = {
+    "consensus": manyview.ConsensusGraph,
     "angular CI-GMVC": manyview.AngularCIGMVC,
     "CI-GMVC": manyview.CIGMVC,
     "GBS": manyview.GBS,
@@ -257,7 +258,7 @@ def robustness():
 def conflicts():
     """AUC with which disagreement scores find the samples that follow another cluster in a view."""
     rows = []
-    for method in (manyview.AngularCIGMVC, manyview.CIGMVC):
+    for method in (manyview.ConsensusGraph, manyview.AngularCIGMVC, manyview.CIGMVC):
         found = []
         for seed in range(10):
             data = datasets.make_conflict_views(random_state=seed)

@@ -350,7 +350,7 @@ def test_workers_started_by_commands(files, folder, capsys):
     run(*files, "--id", "name", "--output", "local")
     words = [sys.executable, "-m", "manyview", "cluster", *files, "--id", "name", "--clusters", "3"]
     with operated(folder, 2) as there:
-        words += ["--scheduler", there]
+        words += ["--method", "angular", "--scheduler", there]
         with Client(there, set_as_default=False) as client:
             client.wait_for_workers(2, timeout=LIMIT)
         done = subprocess.run([*words, "--output", "dask"], capture_output=True, timeout=LIMIT)
