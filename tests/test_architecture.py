@@ -25,6 +25,7 @@ FLOORS = [
     {"report"},
     {"result"},
     {"api"},
+    {"comparison"},
     {"reproduce"},
     {"cli"},
     {"__init__", "__main__"},

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from manyview import plotting as plotting
     from manyview.api import cluster as cluster
     from manyview.api import suggest_n_clusters as suggest_n_clusters
+    from manyview.comparison import Comparison as Comparison
+    from manyview.comparison import compare as compare
     from manyview.methods import *  # noqa: F403 (the estimators of the registry)
     from manyview.predict import load_model as load_model
     from manyview.predict import save_model as save_model
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 _PACKAGES = {method.estimator: "methods" for method in REGISTRY} | {
     "ClusterResult": "result",
+    "Comparison": "comparison",
     "cluster": "api",
+    "compare": "comparison",
     "load_model": "predict",
     "memory_limit": "runtime",
     "save_model": "predict",

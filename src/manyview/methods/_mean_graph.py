@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray
 from manyview.graphs import GraphStack, ViewGraphs
@@ -24,6 +25,13 @@ def mean_graph_results(graphs: ViewGraphs, n_clusters: int, run: Run) -> dict[st
         "view_graphs_": [graphs.by_sample(graph) for graph in graphs.graphs],
         "bridges_": graphs.bridges,
     }
+
+
+def mean_graph(graphs: ViewGraphs) -> csr_array:
+    """The mean graph, symmetric, between samples in the order of the input."""
+    stack = graphs.stack()
+    mean = stack.matrix(_mean_over_present(stack))
+    return csr_array((mean + mean.T) / 2)
 
 
 def _mean_over_present(stack: GraphStack) -> FloatArray:

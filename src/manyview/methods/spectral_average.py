@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
+from scipy.sparse import csr_array
+
 from manyview.graphs import FitSize
 from manyview.inputs import Scaling
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
-from manyview.methods._mean_graph import mean_graph_results
+from manyview.methods._mean_graph import mean_graph, mean_graph_results
 from manyview.methods._memory_model import spectral_memory
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate
@@ -63,6 +65,13 @@ class SpectralAverage(PredictMixin, MultiViewClusterer):
             graphs = self._graphs(backend, self._read(backend, X, present))
             self._learned(mean_graph_results(graphs, self.n_clusters_, run))
         return self
+
+    def average_graph(self, X: Any, *, present: Any = None) -> csr_array:
+        """The mean of the views' graphs, symmetric and without bridges; X is as in `fit`."""
+        with self._running() as run, self._backend(run) as backend:
+            views = self._read(backend, X, present)
+            backend.check_memory(self._fit_size(views), self._memory, type(self).__name__)
+            return mean_graph(backend.graphs(views))
 
     def _memory(self, size: FitSize) -> Estimate:
         return spectral_memory(size)

@@ -16,6 +16,8 @@ Examples
 3
 """
 
+from manyview.plotting._agreement import plot_agreement
+from manyview.plotting._alluvial import plot_alluvial
 from manyview.plotting._cluster_number import plot_cluster_number, plot_splits
 from manyview.plotting._effects import FeatureEffect, feature_effects
 from manyview.plotting._figures import (
@@ -31,7 +33,8 @@ from manyview.plotting._figures import (
 from manyview.plotting._map import map_graphs, map_samples
 
 __all__ = [
-    "FeatureEffect", "feature_effects", "map_graphs", "map_samples", "plot_cluster_number",
-    "plot_cluster_sizes", "plot_convergence", "plot_disagreement", "plot_feature_effects",
-    "plot_graph", "plot_samples", "plot_splits", "plot_view_weights", "plot_weight_history",
+    "FeatureEffect", "feature_effects", "map_graphs", "map_samples", "plot_agreement",
+    "plot_alluvial", "plot_cluster_number", "plot_cluster_sizes", "plot_convergence",
+    "plot_disagreement", "plot_feature_effects", "plot_graph", "plot_samples", "plot_splits",
+    "plot_view_weights", "plot_weight_history",
 ]  # fmt: skip

@@ -39,18 +39,18 @@ def plot_samples(
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     style: dict[str, Any] = {"s": 7, "linewidths": 0, "rasterized": True}
     if values is None:
-        ax.scatter(*coordinates.T, c=_colors(len(names))[codes], **style)
+        ax.scatter(*coordinates.T, c=cluster_colors(len(names))[codes], **style)
     else:
         cmap = mpl.colormaps["viridis_r"].with_extremes(bad="0.75")
         order = np.argsort(np.nan_to_num(values, nan=-np.inf), kind="stable")  # the highest on top
         shades = np.asarray(values, dtype=np.float64)[order]
         points = ax.scatter(*coordinates[order].T, c=shades, cmap=cmap, plotnonfinite=True, **style)
-        ax.figure.colorbar(points, ax=ax, label=_plain(value_name))
+        ax.figure.colorbar(points, ax=ax, label=plain(value_name))
     halo = [patheffects.withStroke(linewidth=3, foreground="white")]
     centred = {"ha": "center", "va": "center"}
     for code, name in enumerate(names):
         middle = np.median(coordinates[codes == code], axis=0)
-        ax.annotate(_plain(name), middle, color="black", path_effects=halo, **centred)
+        ax.annotate(plain(name), middle, color="black", path_effects=halo, **centred)
     ax.set_axis_off()
     return ax
 
@@ -69,7 +69,7 @@ def plot_cluster_sizes(
     """
     ax = new_axes(ax)
     names, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
-    bars = ax.barh(np.arange(len(names)), sizes, color=_colors(len(names)))
+    bars = ax.barh(np.arange(len(names)), sizes, color=cluster_colors(len(names)))
     texts, note = [f"{size:,}" for size in sizes], ""
     if confidence is not None:
         means = np.bincount(codes, weights=np.asarray(confidence, dtype=np.float64)) / sizes
@@ -108,7 +108,7 @@ def plot_view_weights(models: Mapping[str, Any], ax: Any = None) -> Any:
         share = model.view_weights_ / model.view_weights_.sum()
         ax.barh(np.arange(len(names)) + row * height, share, height=height, label=label)
     middle = np.arange(len(names)) + (len(models) - 1) * height / 2
-    ax.set(yticks=middle, yticklabels=map(_plain, names), xlabel="share of the view weights")
+    ax.set(yticks=middle, yticklabels=map(plain, names), xlabel="share of the view weights")
     ax.invert_yaxis()
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=len(models))
     return ax
@@ -122,7 +122,7 @@ def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: A
     rounds = [entry.round for entry in history]
     lines = [
         ax.plot(rounds, share, marker="o", markersize=4, color=color)[0]
-        for share, color in zip(shares.T, _colors(len(view_names)), strict=True)
+        for share, color in zip(shares.T, cluster_colors(len(view_names)), strict=True)
     ]
     ax.set(xlabel="round", ylabel="share of the view weights")
     ax.set_ylim(bottom=0)
@@ -131,7 +131,7 @@ def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: A
         # Named afterwards: matplotlib before 3.10 leaves out names with a leading underscore.
         legend = ax.legend(lines, ["?"] * len(lines), frameon=False)
         for text, name in zip(legend.get_texts(), view_names, strict=True):
-            text.set_text(_plain(name))
+            text.set_text(plain(name))
     return ax
 
 
@@ -178,7 +178,7 @@ def plot_disagreement(model: Any, ax: Any = None, n_bins: int = 600) -> Any:
     )  # fmt: skip
     sizes = np.bincount(labels)
     ends = np.cumsum(sizes)
-    ax.set(yticks=np.arange(n_views), yticklabels=map(_plain, model.view_names_), xlabel="cluster")
+    ax.set(yticks=np.arange(n_views), yticklabels=map(plain, model.view_names_), xlabel="cluster")
     if len(sizes) <= _MAX_LABELLED:
         ax.vlines(ends[:-1], -0.5, n_views - 0.5, color="white", linewidth=0.8)
         wide = sizes >= 0.02 * n  # the numbers of narrower clusters would overlap
@@ -221,7 +221,7 @@ def _label_bars(ax: Any, bars: Any, names: Any, texts: list[str], margin: float)
     """Name bars on the left, and write texts at their ends."""
     ax.bar_label(bars, texts, padding=4)
     ax.margins(x=margin)
-    ax.set(yticks=np.arange(len(texts)), yticklabels=[_plain(name) for name in names])
+    ax.set(yticks=np.arange(len(texts)), yticklabels=[plain(name) for name in names])
 
 
 def _bins(order: IntArray, most: int) -> tuple[IntArray, int]:
@@ -233,13 +233,13 @@ def _bins(order: IntArray, most: int) -> tuple[IntArray, int]:
     return bins, n_bins
 
 
-def _colors(count: int) -> FloatArray:
+def cluster_colors(count: int) -> FloatArray:
     if count <= 10:
         return np.asarray(mpl.colormaps["tab10"](np.arange(count)))
     return np.asarray(mpl.colormaps["nipy_spectral"](np.linspace(0.05, 0.95, count)))
 
 
-def _plain(name: Any) -> str:
+def plain(name: Any) -> str:
     """A name without formulas (`$`) and line breaks, cut to `_MAX_NAME_LENGTH` characters."""
     text = " ".join(str(name).split())
     if len(text) > _MAX_NAME_LENGTH:
