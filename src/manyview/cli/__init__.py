@@ -15,6 +15,7 @@ from typing import NoReturn
 from manyview._signals import raise_if_stopped
 from manyview._version import __version__
 from manyview.cli._cluster import add_cluster_options, cluster
+from manyview.cli._compare import add_compare_options, compare
 from manyview.cli._datasets import datasets
 from manyview.cli._demo import add_demo_options, demo
 from manyview.cli._inputs import add_data_home
@@ -91,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for run, add_options, text in (
         (cluster, add_cluster_options, "cluster the samples in your own files"),
+        (compare, add_compare_options, "compare methods and numbers of clusters on your own files"),
         (predict, add_predict_options, "assign new samples to the clusters of a model"),
         (demo, add_demo_options, "cluster the built-in digits and write a report page"),
         (reproduce, add_reproduce_options, "reproduce the paper's evaluation"),

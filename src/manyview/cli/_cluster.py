@@ -62,8 +62,8 @@ def cluster(options: argparse.Namespace) -> None:
     report page."""
     from manyview.runtime import check_folder, check_writable, memory_limit, write_files
 
-    options.clusters = _number_or_auto("--clusters", options.clusters)
-    options.neighbors = _number_or_auto("--neighbors", options.neighbors)
+    options.clusters = number_or_auto("--clusters", options.clusters)
+    options.neighbors = number_or_auto("--neighbors", options.neighbors)
     check_seed(options.seed)
     if options.scheduler is not None:
         check_scheduler_options(options)
@@ -99,7 +99,7 @@ def _fit(options: argparse.Namespace, show: Callable[[str], None]) -> Any:
             return cluster_data(
                 tables, options.clusters, method=options.method, n_neighbors=options.neighbors,
                 random_state=options.seed, checkpoint=options.checkpoint, client=client,
-                **_scaling(options.scaling), **_resolution(options),
+                **scaling_of(options.scaling), **_resolution(options),
             )  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def _resolution(options: argparse.Namespace) -> dict[str, Any]:
     return {"resolution": options.resolution}
 
 
-def _scaling(given: list[str] | None) -> dict[str, Any]:
+def scaling_of(given: list[str] | None) -> dict[str, Any]:
     """The parameter `scaling`, if it was given."""
     if not given:
         return {}
@@ -125,7 +125,7 @@ def _scaling(given: list[str] | None) -> dict[str, Any]:
     return {"scaling": {view: name for view, _, name in pairs}}
 
 
-def _number_or_auto(flag: str, text: str) -> int | str:
+def number_or_auto(flag: str, text: str) -> int | str:
     if text == "auto":
         return text
     try:

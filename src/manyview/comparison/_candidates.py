@@ -46,8 +46,13 @@ def candidates(
             own = "auto" if own is None else own
         _check_parameters(title, method, settings)
         several = own is None and len(numbers) > 1
-        for number in numbers if own is None else [own]:
-            found.append(Candidate(title, method, number, settings, several))
+        found += [
+            Candidate(title, method, number, settings, several)
+            for number in (numbers if own is None else [own])
+        ]
+    titles = [one.title for one in found]
+    if twice := [title for title in titles if titles.count(title) > 1]:
+        raise ValueError(f"two clusterings are called {twice[0]!r}; expected distinct titles")
     return found
 
 

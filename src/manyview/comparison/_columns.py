@@ -4,34 +4,36 @@ from collections.abc import Sequence
 from typing import Any
 
 SCORES = ("ACC", "NMI", "ARI")
-# Columns of the table, in order; those of most figures only if some row has one.
+# In the order of the table; figures that no row has are left out.
 _ALWAYS = ("title", "method")
 _FIGURES = (
     "n_clusters", "smallest", "largest", "cut", "modularity", "agreement", "stability",
     "subsamples", *SCORES, "seconds", "error",
 )  # fmt: skip
 
-#: What the figures mean, by column.
+_HEADINGS = {"title": "clustering", "n_clusters": "clusters"}
+
+#: What the figures mean, by heading; those that need no words are left out.
 MEANINGS = {
-    "n_clusters": "Number of clusters.",
-    "smallest": "Samples in the smallest cluster.",
-    "largest": "Samples in the largest cluster.",
-    "cut": "Of the weight of a cluster’s edges in the average of the views’ graphs, the share that "
-    "leaves it; the mean over the clusters (the normalised cut, divided by their number). Lower is "
-    "better among clusterings with the same number of clusters. Consensus and average come close "
-    "to minimising it, so it speaks for them.",
-    "modularity": "The share of edge weight that stays inside clusters, beyond chance, in the same "
-    "graph. Higher is better, also between numbers of clusters; it speaks for the same methods.",
+    "sizes": "Samples in the smallest and in the largest cluster.",
+    "cut": "Of the weight of the edges of a cluster in the average graph of all views, the share "
+    "that leaves it; the mean over the clusters (the normalised cut, divided by their number). "
+    "Compare it between clusterings with the same number of clusters. Lower is better, but it is "
+    "also low where one cluster has most of the samples.",
+    "modularity": "In the same graph, the share of edge weight that stays inside clusters, beyond "
+    "chance. Higher is better, also between numbers of clusters. Cut and modularity speak for "
+    "consensus and average, which cluster such a graph.",
     "agreement": "Mean agreement (ARI) with the other clusterings: 1 is the same clusters, 0 is "
-    "chance.",
+    "chance. Similar methods may agree on the same mistake.",
     "stability": "How well clusters hold together if samples are weighted at random: 1 is always, "
-    "0 is chance. Measured by the consensus method only.",
+    "0 is chance. Measured by consensus only.",
     "subsamples": "Agreement (ARI) with clusterings of random 80 % of the samples.",
-    "ACC": "Share of samples in the right class under the best one-to-one matching of clusters.",
-    "NMI": "Normalised mutual information with the classes.",
-    "ARI": "Agreement with the classes on pairs of samples; 0 is chance.",
+    "ACC": "Share of samples in the right class under the best one-to-one matching of clusters and "
+    "classes.",
+    "NMI": "Normalised mutual information with the classes: 1 is the same, 0 is none.",
+    "ARI": "Agreement with the classes on pairs of samples: 1 is the same, 0 is chance.",
     "seconds": "Time of the fit.",
-}  # fmt: skip
+}
 
 
 def columns_of(rows: Sequence[Any]) -> list[str]:
@@ -40,33 +42,32 @@ def columns_of(rows: Sequence[Any]) -> list[str]:
     return [*_ALWAYS, *(name for name in _FIGURES if name in known)]
 
 
-def shown_columns(rows: Sequence[Any]) -> list[str]:
-    """The columns of the tables that people read: without the method, which the title tells, and
-    the error, which takes a line."""
-    return [name for name in columns_of(rows) if name not in ("method", "error")]
-
-
-def shown_cells(rows: Sequence[Any]) -> list[list[str]]:
-    """The cells of these columns as text; the figures of failed clusterings are empty."""
-    names = shown_columns(rows)
-    return [[_cell(name, row.as_dict().get(name)) for name in names] for row in rows]
-
-
-def heading(name: str) -> str:
-    return {"title": "clustering", "n_clusters": "clusters"}.get(name, name)
+def shown_columns(rows: Sequence[Any]) -> dict[str, list[str]]:
+    """The columns that people read, with their cells as text: without the method, which the title
+    tells, and the error, which takes a line."""
+    figures = [row.as_dict() for row in rows]
+    shown: dict[str, list[str]] = {}
+    for name in columns_of(rows):
+        if name == "largest":
+            shown["sizes"] = [_range(one["smallest"], one["largest"]) for one in figures]
+        elif name not in ("method", "smallest", "error"):
+            shown[_HEADINGS.get(name, name)] = [_cell(name, one.get(name)) for one in figures]
+    return shown
 
 
 def text_table(rows: Sequence[Any]) -> str:
-    """Lines with columns in line, and the reasons of failures below."""
-    headings = [heading(name) for name in shown_columns(rows)]
-    lines = [headings, *shown_cells(rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    texts = []
-    for first, *others in lines:
+    """The same as lines of text."""
+    columns = [[name, *cells] for name, cells in shown_columns(rows).items()]
+    widths = [max(map(len, column)) for column in columns]
+    lines = []
+    for first, *others in zip(*columns, strict=True):
         cells = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
-        texts.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
-    texts += [f"{row.title} failed: {row.error}" for row in rows if row.error is not None]
-    return "\n".join(texts)
+        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)
+
+
+def _range(smallest: int | None, largest: int | None) -> str:
+    return "" if smallest is None else f"{smallest:,} to {largest:,}"
 
 
 def _cell(name: str, value: Any) -> str:

@@ -37,7 +37,7 @@ def compare(
     n_clusters: int | str | Sequence[int | str] = "auto",
     methods: Sequence[str] | Mapping[str, Mapping[str, Any]] = DEFAULT_METHODS,
     *,
-    labels: Any = None,
+    classes: Any = None,
     n_subsamples: int = 0,
     views: Any = None,
     present: Any = None,
@@ -60,10 +60,9 @@ def compare(
         Names as in `manyview.cluster`. Settings are parameters of `manyview.cluster`, such as
         ``{"few neighbours": {"method": "consensus", "n_neighbors": 8}}``; a number of clusters or a
         resolution among them replaces `n_clusters`.
-    labels : known classes, optional
+    classes : known classes of the samples, optional
         In the order of the samples, or by id as a dict or a pandas series. No method sees them;
-        ACC, NMI and ARI are measured by them. Samples without a class (None, NaN) are left out of
-        these scores.
+        they give ACC, NMI and ARI. Samples without a class (None, NaN) are left out of these.
     n_subsamples : int, default=0
         If given, every clustering is repeated on so many random subsamples of 80 % of the samples,
         and its agreement with them is measured. Takes as many more fits.
@@ -81,7 +80,7 @@ def compare(
     wanted = candidates(methods, n_clusters, options)
     check_integer("n_subsamples", n_subsamples, 0)
     tables = aligned_tables(data, views, present)
-    classes = None if labels is None else classes_of(labels, tables)
+    known = None if classes is None else classes_of(classes, tables)
     given = {name: value for name, value in options.items() if name in _OF_GRAPHS}
     given |= {"scaling": options.get("scaling", "auto"), "random_state": random_state}
     found, number = {}, None
@@ -96,7 +95,7 @@ def compare(
         for one in wanted:
             logger.info("%s", one.title)
             found[one.title] = _fitted(tables, one, random_state, n_subsamples)
-    return _comparison(wanted, found, graph, classes, number)
+    return _comparison(wanted, found, graph, known, number)
 
 
 Fitted = tuple[ClusterResult, FloatArray]

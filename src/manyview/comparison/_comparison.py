@@ -1,14 +1,14 @@
 """What `compare` found: a row per clustering, and how they agree."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
-from manyview.comparison._columns import columns_of, text_table
+from manyview.comparison._columns import columns_of, shown_columns, text_table
 from manyview.methods import plain_params
 from manyview.result import ClusterResult, csv_text
 from manyview.runtime import write_file
@@ -41,7 +41,8 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         """Figures by name, with the scores among them."""
         figures = asdict(self)
-        return figures | figures.pop("scores")
+        scores: dict[str, float] = figures.pop("scores")
+        return figures | scores
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,11 +72,12 @@ class Comparison:
     @property
     def warnings(self) -> dict[str, list[str]]:
         """Warnings of the fits, with the titles of those that gave them."""
-        found: dict[str, list[str]] = {}
-        for title, result in self.results.items():
-            for text in dict.fromkeys(result.warnings):
-                found.setdefault(text, []).append(title)
-        return found
+        return _titles_by_text((title, one.warnings) for title, one in self.results.items())
+
+    @property
+    def failures(self) -> dict[str, list[str]]:
+        """Reasons of failures, with the titles of what failed."""
+        return _titles_by_text((row.title, (row.error,)) for row in self.rows if row.error)
 
     def table(self) -> list[dict[str, Any]]:
         """One row per clustering, for ``pandas.DataFrame(comparison.table())``.
@@ -85,10 +87,17 @@ class Comparison:
         columns = columns_of(self.rows)
         return [{name: row.as_dict().get(name) for name in columns} for row in self.rows]
 
+    def shown(self) -> dict[str, list[str]]:
+        """The same as text, by heading: what printed tables and the page show."""
+        return shown_columns(self.rows)
+
     def __repr__(self) -> str:
-        lines = [text_table(self.rows)]
-        lines += [f"{', '.join(titles)}: {text}" for text, titles in self.warnings.items()]
-        return "\n".join(lines)
+        return "\n".join([text_table(self.rows), *self.remarks()])
+
+    def remarks(self) -> list[str]:
+        """Failures and warnings, one line each."""
+        failed = [f"{', '.join(names)} failed: {text}" for text, names in self.failures.items()]
+        return failed + [f"{', '.join(names)}: {text}" for text, names in self.warnings.items()]
 
     def summary(self, command: str | None = None) -> dict[str, Any]:
         """Settings and figures, in types that JSON has."""
@@ -130,6 +139,14 @@ class Comparison:
             "comparison.html": self.report_html(command=command).encode(),
             "summary.json": summary.encode(),
         }
+
+
+def _titles_by_text(pairs: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for title, texts in pairs:
+        for text in dict.fromkeys(texts):
+            found.setdefault(text, []).append(title)
+    return found
 
 
 def _text(value: Any) -> str:

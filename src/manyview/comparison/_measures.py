@@ -43,28 +43,29 @@ def class_scores(classes: Sequence[Any], labels: IntArray) -> dict[str, float]:
     }
 
 
-def classes_of(labels: Any, tables: AlignedTables) -> list[Any]:
+def classes_of(given: Any, tables: AlignedTables) -> list[Any]:
     """The class of every sample of the tables, None where it is not known.
 
-    Labels by id are a mapping, or a pandas series if the tables have ids; else they are in the
-    order of the samples.
+    Classes by id are a mapping, or a pandas series if the tables have ids; others are in the order
+    of the samples.
     """
     n = len(tables.ids)
-    if hasattr(labels, "index") and hasattr(labels, "items") and tables.has_ids:
-        labels = dict(labels.items())
-    if isinstance(labels, Mapping):
-        by_id = {id_text(key): value for key, value in labels.items()}
+    if tables.has_ids and hasattr(given, "index") and hasattr(given, "items"):
+        given = dict(given.items())
+    if isinstance(given, Mapping):
+        by_id = {id_text(key): value for key, value in given.items()}
         classes = [by_id.get(sample) for sample in tables.ids]
     else:
-        classes = np.asarray(labels, dtype=object).tolist()
-        if np.shape(classes) != (n,):
+        values = np.asarray(given, dtype=object)
+        if values.shape != (n,):
             raise ValueError(
-                f"labels has shape {np.shape(classes)}; expected one class per sample, ({n},)"
+                f"classes has shape {values.shape}; expected one class per sample, ({n},)"
             )
+        classes = values.tolist()
     if not any(map(_is_known, classes)):
         raise ValueError(
-            f"labels has a class of none of the samples {first_few(tables.ids)}; expected classes "
-            "by id, or in the order of the samples"
+            f"classes has none for the samples {first_few(tables.ids)}; expected classes by the "
+            "ids of samples, or in their order"
         )
     return classes
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from manyview._version import __version__
-from manyview.comparison._columns import MEANINGS, heading, shown_cells, shown_columns
+from manyview.comparison._columns import MEANINGS
 from manyview.plotting import plot_alluvial, plot_cluster_number
 from manyview.report import environment, figure_svg, package_file
 
@@ -13,14 +13,14 @@ _MOST_COLUMNS = 24
 
 def render_comparison(comparison: Any, title: str, command: str | None) -> str:
     """The page about a comparison, as the text of one HTML file."""
-    rows, columns = comparison.rows, shown_columns(comparison.rows)
+    rows, columns = comparison.rows, comparison.shown()
+    cells = zip(*columns.values(), strict=True)
     count = len(comparison.results)
     return environment().get_template("comparison/page.html.j2").render(
         title=title or f"{count} clusterings of {len(comparison.ids):,} samples",
         command=command, version=__version__, comparison=comparison,
-        headings=[heading(name) for name in columns],
-        lines=list(zip(rows, shown_cells(rows), strict=True)),
-        meanings={heading(name): MEANINGS[name] for name in columns if name in MEANINGS},
+        headings=list(columns), lines=list(zip(rows, cells, strict=True)),
+        meanings={name: text for name, text in MEANINGS.items() if name in columns},
         titles=list(comparison.results), agreement=comparison.agreement.tolist(),
         figures=_figures(comparison),
         base_css=package_file("report/base.css"),
