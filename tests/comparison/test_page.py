@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import manyview
-from tests.helpers.blobs import blobs
+from manyview import datasets
 from tests.helpers.browser import CHROMIUM, QUIET, needs_browser
 
 # Neither formulas nor markup, wherever they are shown.
@@ -18,8 +18,8 @@ TITLE = "<b>$x$ & co"
 
 @pytest.fixture(scope="module")
 def found():
-    data = blobs()
-    methods = {TITLE: {}, "average": {"method": "average"}, "few": {"n_neighbors": 88, "graph": "x"}}
+    data = datasets.make_blob_views(48, 3, separation=8.0, random_state=0)
+    methods = {TITLE: {}, "average": {"method": "average"}, "few": {"graph": "x"}}
     return manyview.compare(data.views, "auto", methods, classes=data.target)
 
 
@@ -43,7 +43,7 @@ def test_files(found):
 
 def test_the_page_is_whole_and_escaped(found):
     page = found.report_html(command="manyview compare 'a & b.csv'")
-    assert "2 clusterings of 90 samples" in page
+    assert "2 clusterings of 48 samples" in page
     assert TITLE not in page
     assert "&lt;b&gt;$x$ &amp; co" in page
     assert "manyview compare &#39;a &amp; b.csv&#39;" in page
