@@ -281,3 +281,10 @@ def test_one_scaling_per_view():
 def test_the_papers_scaling(rng):
     assert resolved_scaling(rng.random((5, 3)), "v", "paper") == "zscore"
     assert resolved_scaling(rng.random((5, 2)), "v", "paper") == "none"
+
+
+def test_a_large_column_that_hardly_varies_makes_no_shares(rng):
+    """Pressure in pascal beside temperature and humidity: totals are nearly the same."""
+    weather = rng.normal([101_325, 293, 40], [100, 2, 5], (200, 3))
+    assert choose_scaling(weather) == "standard"
+    assert choose_scaling(rng.dirichlet(np.ones(5), 200)) == "sqrt"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
 from manyview import ConsensusGraph, datasets
@@ -93,10 +93,32 @@ def test_view_weights_are_the_plain_twin(rng):
 
 
 def test_soft_embedding(rng):
-    vectors, values = rng.standard_normal((9, 3)), np.array([0.0, 0.1, 0.4, 0.5])
-    found = soft_embedding(vectors, values)
-    plain = vectors * np.array([1.0, 0.8, 0.2]) ** 0.75
+    vectors = np.linalg.qr(rng.standard_normal((90, 3)))[0]
+    for third, fade in ((0.35, 1.0), (0.6, 2 / 3)):  # a gap is clear from 4 times on
+        values = np.array([0.0, 0.1, third, 0.8])
+        plain = vectors * (1 - values[:3] / 0.8) ** 0.75 * [1, 1, fade]
+        expected = plain / np.linalg.norm(plain, axis=1, keepdims=True)
+        np.testing.assert_allclose(soft_embedding(vectors, values, 2), expected)
+
+
+def test_a_gap_by_tiny_groups_is_no_gap(rng):
+    """Two samples apart from the others do not take one of the clusters."""
+    vectors = np.linalg.qr(rng.standard_normal((90, 3)))[0]
+    vectors[:2, 1], vectors[2:, 1] = 0.5**0.5, 0
+    found = soft_embedding(vectors, np.array([0.0, 0.0, 0.6, 0.8]), 2)
+    plain = vectors * [1, 1, 0.25**0.75]
     np.testing.assert_allclose(found, plain / np.linalg.norm(plain, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("separation", [8, 20])
+@pytest.mark.parametrize("sizes", [(160, 40, 40), (160, 25, 25), (300, 30, 30, 30)])
+def test_a_large_cluster_beside_small_ones(sizes, separation):
+    """Small clusters that are apart are not merged, and the large one is not split."""
+    centers = separation * np.eye(len(sizes))
+    table, classes = make_blobs(sizes, centers=centers, random_state=0)
+    other = table @ np.random.default_rng(0).standard_normal((len(sizes), 6))
+    labels = fitted([table, other], len(sizes)).labels_
+    assert adjusted_rand_score(classes, labels) > 0.98
 
 
 def test_samples_without_words_have_no_neighbours(rng):

@@ -16,14 +16,16 @@ def labels_of(*sizes):
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-@pytest.mark.parametrize("sizes", [(3275, 24, 7, 2, 2, 2), (80, 10, 10), (60, 38, 2, 1)])
+@pytest.mark.parametrize("sizes", [(3275, 24, 7, 2, 2, 2), (900, 90, 10), (60, 38, 2, 1), (349, 2)])
 def test_collapses(sizes):
     text = f"{sizes[0]:,} of {sum(sizes):,} samples are in one of {len(sizes)} clusters"
     with pytest.warns(UserWarning, match=text):
         warn_of_sizes(labels_of(*sizes))
 
 
-@pytest.mark.parametrize("sizes", [(107, 66, 21, 9), (90, 10), (50, 50, 1), (100,), (5, 3, 3)])
+@pytest.mark.parametrize(
+    "sizes", [(107, 66, 21, 9), (90, 10), (50, 50, 1), (100,), (5, 3, 3), (800, 100, 100)]
+)
 def test_uneven_sizes_are_no_collapse(sizes):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

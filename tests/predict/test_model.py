@@ -233,3 +233,12 @@ def test_samples_unlike_anything_known():
     one = {name: view[:5].copy() for name, view in views.items()}
     one["acids"][:, 4] = 1e6
     assert model.predict_with_shares(one).n_outside == 5
+
+
+def test_novelty_where_training_samples_repeat(rng):
+    """There is no usual distance then: unseen samples are not outside."""
+    flags = np.repeat([[0.0, 0, 1], [1, 1, 0]], 30, axis=0)
+    model = ConsensusGraph(2, random_state=0).fit([flags])
+    found = model.to_model([("a", "b", "c")]).predict([np.array([[0.0, 0, 1], [1, 0, 1]])])
+    np.testing.assert_array_equal(found.novelty, [0, 1])
+    assert found.n_outside == 0

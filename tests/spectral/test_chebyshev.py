@@ -162,7 +162,7 @@ def test_a_soft_embedding_needs_fewer_products_for_the_same_clusters():
     def clusters(is_soft):
         start = np.random.default_rng(0)
         found = laplacian_spectrum(graph, 12, start, normalized=True, is_soft=is_soft)
-        embedding = soft_embedding(found.embedding, found.values)
+        embedding = soft_embedding(found.embedding, found.values, 6)
         return kmeans_labels(embedding, 6, 0, by_distance=True), found.warm_start.n_products
 
     (exact, many), (soft, few) = clusters(False), clusters(True)

@@ -52,11 +52,11 @@ def test_resamples_are_those_of_the_weighted_graph(rng):
     dense, _ = two_groups(rng)
     n = len(dense)
     spectrum = laplacian_spectrum(csr_array(dense), n, rng, normalized=True)
-    for weights, found in _resamples(csr_array(dense), spectrum, np.random.default_rng(1), 3):
+    for weights, found in _resamples(csr_array(dense), spectrum, 2, np.random.default_rng(1), 3):
         graph = dense * weights[:, None] * weights
         root = np.sqrt(graph.sum(axis=1))
         values, vectors = np.linalg.eigh(np.eye(n) - graph / root[:, None] / root)
-        expected = soft_embedding(vectors[:, :-1], np.maximum(values, 0))
+        expected = soft_embedding(vectors[:, :-1], np.maximum(values, 0), 2)
         np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-9)
 
 

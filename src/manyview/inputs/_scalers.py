@@ -54,6 +54,7 @@ _FLAT = 1e-12
 # Limits of `choose_scaling`.
 _TEXT_FILL, _TEXT_WIDTH = 0.3, 100  # text and sparse counts: share of non-zeros, columns
 _SAME_TOTAL = 0.02  # shares and histograms: how much the samples' totals vary
+_BALANCED = 0.5  # and how much less than the columns do
 _NARROW = 60  # a table of single measurements rarely has more columns
 _COUNT_MEAN = 1.5  # counts vary so much that mean / deviation of a column is less
 _COUNT_TAIL = 20.0  # largest count of a column / median of its counts above 0
@@ -231,8 +232,7 @@ def choose_scaling(sample: Matrix) -> str:
     scaled = sample / power
     deviation = scaled.std(axis=0)
     varies = deviation > _FLAT
-    totals = (sample / power.max()).sum(axis=1)
-    if positive and (not varies.any() or totals.std() < _SAME_TOTAL * totals.mean()):
+    if positive and (not varies.any() or _are_shares(sample / power.max())):
         return "sqrt"
     if not varies.any():
         return "center"
@@ -252,6 +252,14 @@ def _is_constant(sample: Matrix) -> bool:
     ends = (sample.max(axis=0), sample.min(axis=0))
     high, low = (end if isinstance(end, np.ndarray) else end.toarray() for end in ends)
     return bool((high == low).all())
+
+
+def _are_shares(sample: FloatArray) -> bool:
+    """Whether all samples have the same total, and not because one large column hardly varies:
+    where some columns of shares grow, others shrink."""
+    totals = sample.sum(axis=1)
+    spread = np.sqrt(sample.var(axis=0).sum())  # of the totals, if columns varied by themselves
+    return bool(totals.std() < min(_SAME_TOTAL * totals.mean(), _BALANCED * spread))
 
 
 def _are_counts(sample: FloatArray) -> bool:

@@ -49,9 +49,10 @@ def _identifiers(sample: Matrix, features: tuple[str, ...] | None) -> str:
 
 
 def _raw_counts(sample: Matrix, scaling: str) -> str:
-    if scaling not in ("none", "standard") or _values(sample).min(initial=0.0) < 0:
+    values = _values(sample)
+    if scaling not in ("none", "standard") or values.min(initial=0.0) < 0 or not values.any():
         return ""
-    if (_values(sample) % 1).any() or choose_scaling(sample) not in ("tfidf", "logratio"):
+    if (values % 1).any() or choose_scaling(sample) not in ("tfidf", "logratio"):
         return ""
     return (
         f"has raw counts, and after scaling='{scaling}' samples with few counts look alike: use "

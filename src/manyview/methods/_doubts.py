@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
 
-# A collapse of three clusters or more: one has more than the second share of the samples, or more
-# than the first and others have less than the third share of the mean size.
-_LARGE, _GIANT, _TINY = 0.5, 0.75, 0.05
+# A collapse: one cluster has more than this share of the samples, and another less than this share
+# of the mean size, or one or two samples.
+_LARGE, _TINY, _FEWEST = 0.5, 0.05, 3
 # Views that share more of their edges tell the same.
 _EQUAL = 0.9
 # Where more of all pairs of samples are edges, views share many of them by chance.
@@ -29,10 +29,8 @@ _SILENT = 0.5
 def warn_of_sizes(labels: IntArray) -> None:
     """Warn of a giant cluster beside tiny ones."""
     sizes = np.sort(np.bincount(labels))[::-1]
-    mean = sizes.mean()
-    tiny = int((sizes < max(_TINY * mean, 3)).sum())
-    largest = sizes[0] / sizes.sum()
-    if len(sizes) > 2 and (largest > _GIANT or (largest > _LARGE and tiny)):
+    is_tiny = sizes[-1] < max(_TINY * sizes.mean(), _FEWEST)
+    if sizes[0] > _LARGE * sizes.sum() and is_tiny:
         warnings.warn(
             f"{sizes[0]:,} of {sizes.sum():,} samples are in one of {len(sizes)} clusters, and the "
             f"smallest has {sizes[-1]}: they have probably collapsed; try fewer clusters, "

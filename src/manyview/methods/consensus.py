@@ -268,7 +268,7 @@ def _clusters(
             graph, count, run.rng, normalized=True, start=start, is_soft=True
         )
     with run.stage("labels"):
-        embedding = soft_embedding(spectrum.embedding, spectrum.values)
+        embedding = soft_embedding(spectrum.embedding, spectrum.values, n_clusters)
         if resolution is None:
             labels = kmeans_labels(embedding, n_clusters, run.seed, by_distance=True)
     return Clustering(labels, embedding, graph, spectrum, resolution)

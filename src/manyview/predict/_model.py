@@ -171,9 +171,7 @@ class ClusterModel:
         columns, distances = nearest_reference(rows, n_training, m, self.neighbor_search, self.seed)
         limit = _OUTSIDE**2 * float(np.quantile(distances[n_new:, -1], _USUAL))
         columns, distances = columns[:n_new], distances[:n_new]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            beyond = np.nan_to_num(np.sqrt(distances[:, -1] / limit), nan=0.0, posinf=_FAR)
-        novelty[slice(None) if own is None else own] = beyond
+        novelty[slice(None) if own is None else own] = _beyond(distances[:, -1], limit)
         weights = np.ones((len(columns), 1))
         if m > 1:
             columns, weights = columns[:, :-1], votes_by_distance(distances)
@@ -186,3 +184,14 @@ class ClusterModel:
         votes = csr_array((weights.ravel(), voters.ravel(), np.cumsum(lengths)), shape=shape)
         votes.eliminate_zeros()
         return votes, novelty
+
+
+def _beyond(sq_distances: FloatArray, limit: float) -> FloatArray:
+    """Distances in units of the limit, both squared.
+
+    Where training samples repeat the limit is 0. Then no distance is small or large: it is 1.
+    """
+    if limit == 0:
+        return np.asarray(sq_distances > 0, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return np.minimum(np.sqrt(sq_distances / limit), _FAR)

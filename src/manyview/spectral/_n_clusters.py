@@ -154,7 +154,7 @@ def _candidates(first: int, last: int) -> list[int]:
 
 def _clusters(spectrum: Spectrum, n_clusters: int, some: IntArray, seed: int) -> IntArray:
     own = leading(spectrum, 2 * n_clusters)
-    embedding = soft_embedding(own.embedding, own.values)
+    embedding = soft_embedding(own.embedding, own.values, n_clusters)
     labels = kmeans_of_some(embedding, None, some, n_clusters, seed, _STARTS)
     return relabel_by_first_sample(labels)
 

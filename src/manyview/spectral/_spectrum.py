@@ -53,6 +53,9 @@ _DEGREE_FROM_EXACT = 20
 _PRODUCTS_FROM_EXACT = 160
 # Power of the factors of the eigenvectors in a soft embedding.
 _SOFTNESS = 0.75
+# A gap is clear if eigenvalue C is less than this share of the next one. A group is tiny if it has
+# less than this share of the mean size of a cluster, or two samples.
+_GAP, _TINY = 0.25, 0.02
 
 
 def is_large(n_samples: int) -> bool:
@@ -232,17 +235,33 @@ def leading(spectrum: Spectrum, count: int) -> Spectrum:
     return replace(spectrum, embedding=spectrum.embedding[:, :count], values=values)
 
 
-def soft_embedding(vectors: FloatArray, values: FloatArray) -> FloatArray:
+def soft_embedding(vectors: FloatArray, values: FloatArray, n_clusters: int) -> FloatArray:
     """Rows for k-means from more eigenvectors of the normalised Laplacian than clusters.
 
     `values` are their eigenvalues, and the next one, w. Eigenvector i is multiplied by
-    (1 - w_i / w)^(3/4), and rows are scaled to length 1. If there is a clear gap in the
-    eigenvalues, vectors behind it vanish. If there is none, small tight groups of samples do not
-    take all vectors.
+    (1 - w_i / w)^(3/4), and rows are scaled to length 1, so that small tight groups of samples do
+    not take all vectors. Where a clear gap follows the first C eigenvalues, C the number of
+    clusters, further vectors fade: else k-means would rather split a large cluster than tell small
+    ones apart. They stay if the gap is due to tiny groups.
     """
     own, last = values[:-1], values[-1]
     share = own / last if 0 < last < np.inf else np.zeros_like(own)
-    return unit_rows(vectors * np.maximum(1 - share, 0.0) ** _SOFTNESS)
+    factors = np.maximum(1 - share, 0.0) ** _SOFTNESS
+    if len(own) > n_clusters and own[n_clusters] > 0 and not _tiny_groups(vectors[:, :n_clusters]):
+        ratio = max(float(own[n_clusters - 1]), 0.0) / float(own[n_clusters])
+        factors[n_clusters:] *= min(ratio / _GAP, 1.0)
+    return unit_rows(vectors * factors)
+
+
+def _tiny_groups(vectors: FloatArray) -> bool:
+    """Whether some eigenvectors belong to a few samples only.
+
+    If every vector belongs to one cluster, the squares of a row add up to about 1 / the size of its
+    cluster, whatever the basis.
+    """
+    n, n_clusters = vectors.shape
+    smallest = 1 / np.maximum((vectors**2).sum(axis=1).max(), 1 / n)
+    return bool(smallest < max(_TINY * n / n_clusters, 2.5))
 
 
 def unit_rows(embedding: FloatArray) -> FloatArray:

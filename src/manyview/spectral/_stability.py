@@ -38,7 +38,7 @@ def label_stability(
         return np.ones(n)
     total, rng = np.zeros(n), np.random.default_rng(seed)
     some = some_samples(n, rng)
-    for weights, embedding in _resamples(graph, spectrum, rng, n_resamples):
+    for weights, embedding in _resamples(graph, spectrum, n_clusters, rng, n_resamples):
         if clusters_of is None:
             found = kmeans_of_some(embedding, weights, some, n_clusters, seed, _STARTS)
         else:
@@ -63,7 +63,7 @@ def cluster_overlap(labels: IntArray, others: IntArray) -> FloatArray:
 
 
 def _resamples(
-    graph: Graph, spectrum: Spectrum, rng: np.random.Generator, count: int
+    graph: Graph, spectrum: Spectrum, n_clusters: int, rng: np.random.Generator, count: int
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Weights of the samples, and the soft embedding of the graph with these weights."""
     n, vectors = graph.shape[0], spectrum.embedding
@@ -73,8 +73,9 @@ def _resamples(
         block = (root * weights)[:, None]
         degrees = root * (block - operator.times(block))[:, 0]
         scale = (root * np.sqrt(weights / degrees))[:, None]
-        block = scale * vectors
-        product = vectors.T @ (scale * (block - operator.times(block)))
+        span = np.linalg.qr((np.sqrt(weights * degrees) / root)[:, None] * vectors)[0]
+        block = scale * span
+        product = span.T @ (scale * (block - operator.times(block)))
         similarities, turn = np.linalg.eigh((product + product.T) / 2)
         values = np.maximum(1 - similarities[::-1], 0.0)
-        yield weights, soft_embedding(vectors @ turn[:, ::-1][:, :-1], values)
+        yield weights, soft_embedding(span @ turn[:, ::-1][:, :-1], values, n_clusters)
