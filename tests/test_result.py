@@ -46,3 +46,28 @@ def test_models_come_with_names_of_features(frames, tmp_path):
     lacking = aligned_tables({"view0": frames["view0"].drop(columns="f3")})
     with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* the first is 'f3'"):
         model.predict(lacking)
+
+
+def test_predictions_take_what_was_clustered(frames):
+    result = manyview.cluster(frames, 3)
+    found = result.predict(frames)  # joined by index, in different orders and with gaps
+    assert found.ids == result.ids
+    assert (found.labels == result.labels).mean() >= 0.97
+    table = found.to_frame()
+    assert list(table.columns) == ["cluster", "confidence", "novelty"]
+    assert tuple(table.index) == result.ids
+    one = result.predict({"view1": frames["view1"]}).to_frame()["cluster"]  # two views missing
+    assert (one == result.to_frame()["cluster"][one.index]).mean() > 0.95
+    arrays = [view.to_numpy() for view in frames.values()]
+    assert result.predict(arrays).ids is None
+    assert "80 samples in 3 clusters" in repr(result.predict(arrays))
+    with pytest.raises(ValueError, match="view 'other'; expected some of view0, view1, view2"):
+        result.predict({"other": frames["view0"]})
+
+
+def test_a_result_of_arrays_labels_frames(frames):
+    """Columns without names are taken in their order."""
+    views = blobs().views
+    result = manyview.cluster(views, 3)
+    framed = {name: pd.DataFrame(view).add_prefix("f") for name, view in views.items()}
+    np.testing.assert_array_equal(result.predict(framed).labels, result.predict(views).labels)

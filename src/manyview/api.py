@@ -99,7 +99,7 @@ def cluster(
         else:
             tables = _fit_on_dask(estimator, data, views, present, client=client, **kept)
     seconds = time.perf_counter() - started
-    result = ClusterResult(tables, estimator, method, seconds, tuple(recorded))
+    result = ClusterResult(tables, estimator, method, seconds, tuple(recorded), views)
     if add_to_obs is not None:
         result.add_to_obs(data, add_to_obs)
     return result

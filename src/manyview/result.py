@@ -15,8 +15,8 @@ from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.inputs import AlignedTables
 from manyview.methods import plain_params
-from manyview.predict import ClusterModel, model_bytes
-from manyview.runtime import write_file
+from manyview.predict import ClusterModel, Prediction, model_bytes
+from manyview.runtime import require_pandas, write_file
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class ClusterResult:
     """A clustering of samples in several views.
 
     `tables` are the clustered views, with ids of samples and names of features. `estimator` is the
-    fitted estimator of `method`, `seconds` and `warnings` are the time and the warnings of the fit.
+    fitted estimator of `method`, `seconds` and `warnings` are the time and the warnings of the fit,
+    `views` is the parameter of `manyview.cluster`.
     """
 
     tables: AlignedTables
@@ -32,6 +33,7 @@ class ClusterResult:
     method: str
     seconds: float
     warnings: tuple[str, ...] = ()
+    views: Any = None
 
     @property
     def labels(self) -> IntArray:
@@ -90,7 +92,7 @@ class ClusterResult:
 
     def to_frame(self) -> Any:
         """A pandas data frame with one row per sample; see `columns`."""
-        pd = _pandas()
+        pd = require_pandas()
         return pd.DataFrame(self.columns(), index=pd.Index(self.ids, name="id"))
 
     def to_csv(self) -> str:
@@ -158,6 +160,18 @@ class ClusterResult:
         contents = contents_of(self, title, command)
         return render_clusters(contents, random_state=seed if isinstance(seed, int) else 0)
 
+    def predict(self, data: Any, present: Any = None) -> Prediction:
+        """Clusters, confidence and novelty of new samples.
+
+        Parameters
+        ----------
+        data : as in `manyview.cluster`
+            Views may be missing, and data frames with an index of their own are joined by it.
+        present : boolean array of shape (n_samples, n_views), optional
+            False where a view lacks a sample.
+        """
+        return self.model().predict(data, present, views=self.views)
+
     def model(self) -> ClusterModel:
         """A model that labels new samples and can be saved."""
         features = [self.tables.features[name] for name in self.view_names]
@@ -183,21 +197,13 @@ class ClusterResult:
         """Write the clusters to a column of `obs` of the MuData or AnnData they came from."""
         clusters = dict(zip(self.ids, self.labels.tolist(), strict=True))
         values = [clusters.get(str(name)) for name in data.obs_names]
-        data.obs[column] = _pandas().Categorical(values, categories=range(self.n_clusters))
+        data.obs[column] = require_pandas().Categorical(values, categories=range(self.n_clusters))
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()
-
-
-def _pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("data frames need pandas: pip install pandas") from error
-    return pd
 
 
 def _text(value: Any) -> str:

@@ -118,7 +118,7 @@ def test_what_needs_samples_says_that_they_stayed(client, data, method):
     found, local = (cluster(data.views, 3, method=method, client=c) for c in (client, None))
     assert_same(found, local)
     views, estimator = data.views, found.estimator
-    for ask in (estimator.predict, estimator.predict_with_shares, estimator.transform):
+    for ask in (estimator.predict, estimator.predict_proba, estimator.transform):
         with pytest.raises(ValueError, match=STAYS):
             ask(views)
     with pytest.raises(ValueError, match=STAYS):

@@ -12,9 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.graphs import GraphOptions, own_cluster_share
-from manyview.inputs import Views, is_collection, views_from_matrix
+from manyview.inputs import AlignedTables, Views, is_collection, views_from_matrix
 from manyview.methods._base import plain_params, read_matrix
-from manyview.predict import ClusterModel, Prediction, TrainingView, match_views
+from manyview.predict import (
+    ClusterModel,
+    Prediction,
+    TrainingView,
+    match_views,
+    named_views,
+    new_tables,
+)
 
 
 def _has_features(estimator: Any) -> bool:
@@ -73,16 +80,25 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples,)
             Numbers of clusters, as in `labels_`.
         """
-        prediction: Prediction = self.predict_with_shares(X, present=present)
-        return prediction.labels
+        return self._prediction(X, present).labels
 
     @available_if(_has_features)
-    def predict_with_shares(self, X: Any, *, present: Any = None) -> Prediction:
-        """As `predict`, with the share of the votes for every cluster and a confidence."""
-        model: ClusterModel = self.to_model()
-        if is_collection(X) or hasattr(X, "obs_names"):
-            return model.predict(X, present)
-        return model.predict_views(self._new_views(model, X, present))
+    def predict_proba(self, X: Any, *, present: Any = None) -> FloatArray:
+        """The share of the votes for every cluster, (n_samples, n_clusters); see `predict`.
+
+        Rows sum to 1. They are shares of votes, not calibrated probabilities.
+        """
+        return self._prediction(X, present).shares
+
+    @available_if(_has_features)
+    def novelty(self, X: Any, *, present: Any = None) -> FloatArray:
+        """How far samples are from their nearest fitted samples, (n_samples,).
+
+        The unit is twice the distance that 99 % of the fitted samples have at most: above 1 a
+        sample is unlike anything known, and its cluster means little. Mean over the views by their
+        weights.
+        """
+        return self._prediction(X, present).novelty
 
     @available_if(_has_features)
     def transform(self, X: Any, *, present: Any = None) -> FloatArray:
@@ -170,10 +186,16 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             scaling=views.scalings[v],
         )
 
+    def _prediction(self, X: Any, present: Any) -> Prediction:
+        model: ClusterModel = self.to_model()
+        return model.predict_views(self._new_views(model, X, present))
+
     def _new_views(self, model: ClusterModel, X: Any, present: Any) -> Views:
         """New samples, checked; one matrix is cut into views as the fitted one was."""
-        if is_collection(X) or hasattr(X, "obs_names"):
-            return model.read(X, present)[0]
+        if isinstance(X, AlignedTables) or hasattr(X, "obs_names"):
+            return model.read(new_tables(X, model.names, None, present))
+        if is_collection(X):
+            return model.read(named_views(X, model.names), present)
         matrix = read_matrix(self, X, reset=False)
         return match_views(model.views, views_from_matrix(matrix, self.views, present))
 
