@@ -194,3 +194,19 @@ def test_errors(blobs, rng):
     mask[3, 1] = False
     with pytest.raises(ValueError, match="expected complete views for MGL"):
         manyview.cluster(blobs.views, 3, method="mgl", present=mask)
+
+
+def test_suggestions_take_what_cluster_takes(blobs, frames):
+    expected = manyview.suggest_n_clusters(blobs.views)
+    assert expected.n_clusters == 3
+    assert manyview.suggest_n_clusters(frames).n_clusters == 3  # joined by index
+    assert manyview.suggest_n_clusters(mudata_of(blobs)).n_clusters == 3
+    table = np.hstack(list(blobs.views.values()))
+    cut = manyview.suggest_n_clusters(
+        table, views={"a": slice(8), "b": slice(8, 20), "c": slice(20, 30)}
+    )
+    np.testing.assert_array_equal(cut.scores, expected.scores)
+    assert manyview.suggest_n_clusters(table).n_clusters == 3  # one view
+    mask = np.ones((90, 3), dtype=bool)
+    mask[:9, 1] = False
+    assert manyview.suggest_n_clusters(blobs, present=mask).n_clusters == 3

@@ -4,7 +4,7 @@ A view need not have every sample. A missing one is a row of NaN, or False in `p
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
 from manyview._typing import BoolArray, IntArray, Matrix
+from manyview.inputs._cut import ViewColumns, view_columns
 from manyview.inputs._missing import (
     as_mask,
     check_finite,
@@ -21,7 +22,6 @@ from manyview.inputs._missing import (
     zero_missing_rows,
 )
 from manyview.inputs._sparse import check_sparse
-from manyview.runtime import check_integer
 
 # How polars and pandas spell the types of columns that are text or time.
 _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
@@ -132,22 +132,21 @@ def check_same_index(named: Mapping[str, Any]) -> None:
             )
 
 
-def views_from_matrix(X: Matrix, widths: Any = None, present: Any = None) -> Views:
-    """Cut one checked matrix into views of the given widths, left to right."""
+def views_from_matrix(
+    X: Matrix, columns: ViewColumns = None, present: Any = None, names: Any = None
+) -> Views:
+    """Cut one checked matrix into views; `columns` as in `view_columns`, `names` are its own."""
     if isinstance(X, csr_array):
         X = _with_sorted_indices(X)
-    if widths is None:
-        views = Views(("view0",), (X,))
-    else:
-        listed = isinstance(widths, Iterable) and not isinstance(widths, str)
-        widths = [check_integer("width in views", width, 1) for width in widths] if listed else []
-        if sum(widths) != X.shape[1]:
-            raise ValueError(
-                f"views={widths}; expected widths that add up to the {X.shape[1]} columns of X"
-            )
-        ends = np.cumsum(widths)
-        parts = tuple(X[:, end - width : end] for end, width in zip(ends, widths, strict=True))
-        views = Views(tuple(f"view{v}" for v in range(len(parts))), parts)
+    groups = view_columns(columns, X.shape[1], names)
+    features = None if names is None else np.asarray(names)
+    views = Views(
+        tuple(groups),
+        tuple(X[:, group] for group in groups.values()),
+        features=None
+        if features is None
+        else tuple(tuple(features[group].tolist()) for group in groups.values()),
+    )
     return _with_missing(views, present)
 
 

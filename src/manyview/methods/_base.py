@@ -24,7 +24,7 @@ from manyview.inputs import (
     check_numbers,
     content_digest,
     is_collection,
-    scaling_by_view,
+    per_view,
     views_from_matrix,
     views_from_tables,
 )
@@ -146,8 +146,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         views = backend.read(X, present)
         self._check_samples(views)
         self.__dict__.pop("view_scalings_", None)
+        self._graph_options().by_view(views.names)  # refuses names that no view has
         if not self._takes_similarities:
-            views = backend.scaled(views, scaling_by_view(self.scaling, views.names))
+            views = backend.scaled(views, per_view("scaling", self.scaling, views.names))
             self.view_scalings_ = views.scalings
             for name, scaling in zip(views.names, views.scalings, strict=True):
                 backend.run.log("view '%s': scaling %s: %s", name, scaling, SCALINGS[scaling])
@@ -216,12 +217,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _fit_size(self, views: Any) -> FitSize:
         """What the memory of the fit depends on."""
         options = self._graph_options()
-        k = options.auto_neighbors if options.n_neighbors == "auto" else options.n_neighbors
+        numbers = options.by_view(views.names)
         size = FitSize(
             n_samples=views.n_samples,
             views=views.sizes() if hasattr(views, "sizes") else view_sizes(views),
             n_clusters=MAX_CLUSTERS if self._finds_n_clusters else int(self.n_clusters),
-            n_neighbors=None if k == "all" else min(int(k), views.n_samples),
+            n_neighbors=None if "all" in numbers else min(max(map(int, numbers)), views.n_samples),
         )
         if not self._takes_similarities:
             return size
@@ -312,7 +313,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.n_features_in_ = sum(views.widths)
             self.__dict__.pop("feature_names_in_", None)
         else:
-            views = views_from_matrix(read_matrix(self, X), self.views, present)
+            matrix = read_matrix(self, X)
+            names = getattr(self, "feature_names_in_", None)
+            views = views_from_matrix(matrix, self.views, present, names)
         if self._takes_similarities:
             for name, matrix in zip(views.names, views.matrices, strict=True):
                 _check_similarities(matrix, name)

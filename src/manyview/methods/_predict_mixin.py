@@ -128,7 +128,6 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return ClusterModel(
             views=tuple(self._training_view(views, v, columns) for v, columns in enumerate(names)),
             labels=self.labels_,
-            n_neighbors=self.n_neighbors_,
             neighbor_search=options.search,
             seed=self._seed,
             about={
@@ -158,15 +157,21 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return vote_weights(getattr(self, "view_weights_", np.zeros(len(self.view_names_))))
 
     @property
-    def n_neighbors_(self) -> int:
-        """Neighbours per sample: in graphs, and in votes."""
-        k, auto = self._fitted_options.n_neighbors, self._fitted_options.auto_neighbors
-        return auto if isinstance(k, str) else int(k)
+    def n_neighbors_(self) -> int | tuple[int, ...]:
+        """Neighbours per sample, in graphs and in votes; one number per view where they differ."""
+        numbers = self._voters()
+        return numbers[0] if len(set(numbers)) == 1 else numbers
 
     @property
     def is_distributed_(self) -> bool:
         """Whether it was fitted on Dask: samples and graphs stayed on the workers."""
         return self._views is None
+
+    def _voters(self) -> tuple[int, ...]:
+        """Neighbours that vote, per view: those of its graph, unless that is complete."""
+        options = self._fitted_options
+        auto, found = options.auto_neighbors, options.by_view(self.view_names_)
+        return tuple(auto if isinstance(k, str) else int(k) for k in found)
 
     def _trust(self) -> FloatArray:
         disagreement = getattr(self, "sample_disagreement_", None)
@@ -182,6 +187,7 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             samples=own,
             weight=float(self.vote_weights_[v]),
             trust=trusted if own is None else trusted[own],
+            n_neighbors=self._voters()[v],
             features=features,
             scaling=views.scalings[v],
         )
@@ -197,7 +203,8 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if is_collection(X):
             return model.read(named_views(X, model.names), present)
         matrix = read_matrix(self, X, reset=False)
-        return match_views(model.views, views_from_matrix(matrix, self.views, present))
+        names = getattr(self, "feature_names_in_", None)
+        return match_views(model.views, views_from_matrix(matrix, self.views, present, names))
 
     @property
     def _n_features_out(self) -> int:

@@ -83,7 +83,6 @@ class ClusterModel:
     ----------
     views : tuple of TrainingView
     labels : array of shape (n_samples,)
-    n_neighbors : int
     neighbor_search : str
     seed : int
     about : dict
@@ -92,7 +91,6 @@ class ClusterModel:
 
     views: tuple[TrainingView, ...]
     labels: IntArray
-    n_neighbors: int
     neighbor_search: str
     seed: int
     about: Mapping[str, Any]
@@ -165,7 +163,7 @@ class ClusterModel:
         probes = np.unique(np.linspace(0, n_training - 1, _PROBES).astype(np.intp))
         both = vstack if isinstance(matrix, csr_array) else np.vstack
         rows = joint_rows(view.matrix, both([matrix, view.matrix[probes]]), view.scaling)
-        m = min(self.n_neighbors + 1, n_training)
+        m = min(view.n_neighbors + 1, n_training)
         columns, distances = nearest_reference(rows, n_training, m, self.neighbor_search, self.seed)
         limit = _OUTSIDE**2 * float(np.quantile(distances[n_new:, -1], _USUAL))
         columns, distances = columns[:n_new], distances[:n_new]

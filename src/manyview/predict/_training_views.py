@@ -21,6 +21,7 @@ class TrainingView:
     weight: float
     # (n_present,): the share of the sample's edges in this view that the other views agree with.
     trust: FloatArray
+    n_neighbors: int  # how many vote
     features: tuple[str, ...] | None = None  # names of the columns, if known; or None
     scaling: str = "zscore"  # one of `SCALINGS`
 
