@@ -10,6 +10,7 @@ from manyview.inputs._canonical_order import (
 )
 from manyview.inputs._containers import aligned_tables, chosen_names
 from manyview.inputs._cut import ViewColumns, view_columns
+from manyview.inputs._foreign import known_array, known_frame
 from manyview.inputs._missing import (
     NonFinite,
     as_mask,

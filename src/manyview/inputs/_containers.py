@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from manyview._typing import BoolArray
 from manyview.inputs._align import AlignedTables, Table, align
 from manyview.inputs._cut import ViewColumns, view_columns
+from manyview.inputs._foreign import known_frame
 from manyview.inputs._missing import as_mask
 from manyview.inputs._names import id_text
 from manyview.inputs._views import (
@@ -77,6 +78,7 @@ def _cut(table: Any, views: ViewColumns) -> dict[str, Any]:
             f"data is one {type(table).__name__}; expected MuData, AnnData, a dict or list of 2-D "
             "tables, or one table with views=, such as views={'name': columns, ...}"
         )
+    table = known_frame(table, "data")
     matrix = table if hasattr(table, "columns") else as_matrix(table, "data")
     columns = view_columns(views, int(matrix.shape[1]), column_names(table))
     rows = getattr(matrix, "iloc", matrix)

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 
 from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.inputs._cut import ViewColumns, view_columns
+from manyview.inputs._foreign import known_array, known_frame
 from manyview.inputs._missing import (
     as_mask,
     check_finite,
@@ -105,7 +106,7 @@ def name_tables(tables: Any) -> dict[str, Any]:
         named = {f"view{v}": table for v, table in enumerate(tables)}
     if not named:
         raise ValueError("got no views; expected at least one 2-D table")
-    return named
+    return {name: known_frame(table, f"view '{name}'") for name, table in named.items()}
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
@@ -155,7 +156,9 @@ def _n_dims(table: Any) -> int:
         return len(table.shape)
     if isinstance(table, list | tuple):
         return 1 + (_n_dims(table[0]) if table else 0)
-    return 0
+    if hasattr(table, "__dataframe__") or hasattr(table, "__arrow_c_stream__"):
+        return 2
+    return np.ndim(table) if hasattr(table, "__array__") else 0
 
 
 def as_matrix(table: Any, name: str) -> Matrix:
@@ -170,6 +173,7 @@ def as_matrix(table: Any, name: str) -> Matrix:
             f"view '{name}' is a path; expected a table, as manyview.inputs.files.read_views makes "
             "of it, or a Dask client, whose workers read Parquet files"
         )
+    table = known_array(table, f"view '{name}'")
     dims = _n_dims(table)
     if dims != 2:
         raise ValueError(f"view '{name}' has {dims} dimension(s); expected a 2-D table")
@@ -198,8 +202,7 @@ def _with_sorted_indices(matrix: csr_array) -> csr_array:
 
 def check_numbers(table: Any, label: str) -> None:
     """Refuse what is no table, and values that only convert to numbers: text, dates, masked."""
-    unknown = hasattr(table, "__array__") and not hasattr(table, "shape")
-    if (_n_dims(table) == 0 and not unknown) or _is_series(table):
+    if _n_dims(table) == 0 or _is_series(table):
         raise ValueError(f"{label} is a {type(table).__name__}; expected a 2-D table of numbers")
     check_sparse(table, label)
     if np.ma.isMaskedArray(table) and np.ma.getmaskarray(table).any():

@@ -24,12 +24,15 @@ from manyview.inputs import (
     check_numbers,
     content_digest,
     is_collection,
+    known_array,
+    known_frame,
     per_view,
     views_from_matrix,
     views_from_tables,
 )
 from manyview.methods._backend import Backend, LocalBackend, Samples
 from manyview.methods._constraints import Constraint
+from manyview.methods._cross_validation import refuse_split_views
 from manyview.methods._doubts import (
     warn_of_equal_views,
     warn_of_foreign_views,
@@ -68,6 +71,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     #: Whether "auto" is at most the mean size of a cluster.
     _limits_neighbors: ClassVar[bool] = False
 
+    #: The page of docs/ that explains the method; its HTML display links to it.
+    _doc_page: ClassVar[str] = "compared-methods.md"
+    _doc_link_module = "manyview"
+    _doc_link_template = "https://github.com/manyview/manyview/blob/main/docs/{page}"
+
     n_clusters: Any
     scaling: Any
     views: Any
@@ -79,6 +87,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._takes_similarities
         return tags
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"page": self._doc_page}
 
     @property
     def _takes_similarities(self) -> bool:
@@ -309,6 +320,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                     f"views={self.views!r} cuts one matrix into views, but X is already "
                     f"{len(X)} tables; expected one 2-D X, or views=None"
                 )
+            refuse_split_views()
             views = views_from_tables(X, present)
             self.n_features_in_ = sum(views.widths)
             self.__dict__.pop("feature_names_in_", None)
@@ -324,6 +336,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
 def read_matrix(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
     """One table as a matrix of floats, checked by scikit-learn against the estimator's input."""
+    X = known_array(known_frame(X, "X"), "X")
     check_numbers(X, "X")
     try:
         matrix = validate_data(

@@ -86,6 +86,7 @@ class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     """
 
     _constraints = COMMON | GRAPH | LOOP | {"beta": real(0), "gamma": real(0)}
+    _doc_page = "angular.md"
     _takes_missing = True
     _auto_neighbors = 11
 

@@ -257,6 +257,7 @@ class CIGMVC(PredictMixin, MultiViewClusterer):
     """
 
     _constraints = COMMON | GRAPH | LOOP | {"beta": real(0), "gamma": real(0)}
+    _doc_page = "method.md"
     _takes_missing = True
 
     n_clusters: int | str = 8

@@ -118,6 +118,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
             "resolution": optional(real(0, above=True)),
         }
     )
+    _doc_page = "quality.md"
     _takes_missing = True
     _auto_neighbors = 20
     _limits_neighbors = True
