@@ -19,7 +19,7 @@ from manyview.predict import ClusterModel, Prediction, model_bytes
 from manyview.runtime import require_pandas, write_file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClusterResult:
     """A clustering of samples in several views.
 
@@ -34,6 +34,38 @@ class ClusterResult:
     seconds: float
     warnings: tuple[str, ...] = ()
     views: Any = None
+
+    def headline(self) -> str:
+        """What was found, in one line."""
+        n_views = len(self.view_names)
+        return (
+            f"{self.n_clusters} clusters of {len(self.labels):,} samples in {n_views} "
+            f"view{'s' if n_views > 1 else ''} ({self.method}, {self.seconds:.1f} s)"
+        )
+
+    def __repr__(self) -> str:
+        sizes = np.bincount(self.labels, minlength=self.n_clusters).tolist()
+        weights = zip(self.view_names, self.view_weights, strict=True)
+        lines = [
+            f"ClusterResult: {self.headline()}",
+            f"  samples per cluster: {_few([f'{size:,}' for size in sizes])}",
+            f"  view weights: {_few([f'{name} {weight:.2f}' for name, weight in weights])}",
+        ]
+        if self.warnings:
+            lines.append(f"  {len(self.warnings)} warning(s): see .warnings")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, which shows the text instead, without the extra "cli"."""
+        return self._html
+
+    @cached_property
+    def _html(self) -> str | None:
+        try:
+            from manyview.report import notebook_html
+        except ImportError:
+            return None
+        return notebook_html(self)
 
     @property
     def labels(self) -> IntArray:
@@ -204,6 +236,11 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()
+
+
+def _few(items: list[str], most: int = 12) -> str:
+    left = len(items) - most
+    return ", ".join(items[:most]) + (f", and {left} more" if left > 0 else "")
 
 
 def _text(value: Any) -> str:

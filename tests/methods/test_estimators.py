@@ -1,6 +1,8 @@
 """All estimators: conventions of scikit-learn, forms of input, results."""
 
 import logging
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -351,3 +353,12 @@ def test_view_of_equal_samples(method, blobs):
         model = method(3, random_state=0).fit(views)
     assert adjusted_rand(blobs.target, model.labels_) > 0.9
     assert np.isfinite(model.embedding_).all()
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_the_display_links_to_a_page_of_the_docs(name):
+    page = getattr(manyview, name)()._repr_html_()
+    link = re.search(
+        r'href="(https://github.com/manyview/manyview/blob/main/(docs/[\w-]+\.md))"', page
+    )
+    assert (Path(__file__).parents[2] / link.group(2)).exists()
