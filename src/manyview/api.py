@@ -40,7 +40,9 @@ def cluster(
         index of their own are joined by it, so samples may be in any order or missing. Other
         tables must have the same samples in the same order, with rows of NaN for missing ones.
     n_clusters : int or "auto", default="auto"
-        "auto" suggests it from the graphs of the views.
+        "auto" suggests it from the graphs of the views. With it, and ``random_state=0``, a first
+        call needs no settings and repeats its result; estimators have scikit-learn's defaults, 8
+        and None.
     method : {"consensus", "angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}
         "consensus" by default.
     views : optional

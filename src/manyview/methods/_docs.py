@@ -10,7 +10,8 @@ COMMON = dedent("""\
     n_clusters : int or "auto", default=8
         C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto"
         suggests a number from 2 to 30, as `suggest_n_clusters` does. Methods on kernels do not
-        take it.
+        take it. 8 and ``random_state=None`` are scikit-learn's defaults; `manyview.cluster` has
+        "auto" and 0, so that a first call needs no settings and repeats its result.
     scaling : str, dict or list, default="paper" ("auto" in `ConsensusGraph`)
         What is done to the columns and rows of each view before distances are measured. "auto"
         looks at the numbers of each view and chooses one of "tfidf" (text, sparse counts), "sqrt"
