@@ -1,6 +1,7 @@
 """`manyview.cluster`."""
 
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -197,16 +198,15 @@ def test_errors(blobs, rng):
 
 
 def test_suggestions_take_what_cluster_takes(blobs, frames):
-    expected = manyview.suggest_n_clusters(blobs.views)
+    suggest = partial(manyview.suggest_n_clusters, max_clusters=4)
+    expected = suggest(blobs.views)
     assert expected.n_clusters == 3
-    assert manyview.suggest_n_clusters(frames).n_clusters == 3  # joined by index
-    assert manyview.suggest_n_clusters(mudata_of(blobs)).n_clusters == 3
+    assert suggest(frames).n_clusters == 3  # joined by index
+    assert suggest(mudata_of(blobs)).n_clusters == 3
     table = np.hstack(list(blobs.views.values()))
-    cut = manyview.suggest_n_clusters(
-        table, views={"a": slice(8), "b": slice(8, 20), "c": slice(20, 30)}
-    )
+    cut = suggest(table, views={"a": slice(8), "b": slice(8, 20), "c": slice(20, 30)})
     np.testing.assert_array_equal(cut.scores, expected.scores)
-    assert manyview.suggest_n_clusters(table).n_clusters == 3  # one view
+    assert suggest(table).n_clusters == 3  # one view
     mask = np.ones((90, 3), dtype=bool)
     mask[:9, 1] = False
-    assert manyview.suggest_n_clusters(blobs, present=mask).n_clusters == 3
+    assert suggest(blobs, present=mask).n_clusters == 3
