@@ -1,7 +1,8 @@
 """Figures of clusterings, drawn with matplotlib.
 
 Every `plot_...` function takes a result of `manyview.cluster` or a fitted estimator, draws on `ax`,
-or on new axes where none are given, and returns the axes.
+or on new axes where none are given, and returns the axes. `plot_agreement` and `plot_alluvial`
+compare several clusterings.
 
 Examples
 --------
