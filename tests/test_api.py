@@ -1,6 +1,7 @@
 """`manyview.cluster`."""
 
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -194,3 +195,18 @@ def test_errors(blobs, rng):
     mask[3, 1] = False
     with pytest.raises(ValueError, match="expected complete views for MGL"):
         manyview.cluster(blobs.views, 3, method="mgl", present=mask)
+
+
+def test_suggestions_take_what_cluster_takes(blobs, frames):
+    suggest = partial(manyview.suggest_n_clusters, max_clusters=4)
+    expected = suggest(blobs.views)
+    assert expected.n_clusters == 3
+    assert suggest(frames).n_clusters == 3  # joined by index
+    assert suggest(mudata_of(blobs)).n_clusters == 3
+    table = np.hstack(list(blobs.views.values()))
+    cut = suggest(table, views={"a": slice(8), "b": slice(8, 20), "c": slice(20, 30)})
+    np.testing.assert_array_equal(cut.scores, expected.scores)
+    assert suggest(table).n_clusters == 3  # one view
+    mask = np.ones((90, 3), dtype=bool)
+    mask[:9, 1] = False
+    assert suggest(blobs, present=mask).n_clusters == 3

@@ -1,6 +1,7 @@
 """Tables, summary and model of a clustering."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -46,3 +47,66 @@ def test_models_come_with_names_of_features(frames, tmp_path):
     lacking = aligned_tables({"view0": frames["view0"].drop(columns="f3")})
     with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* the first is 'f3'"):
         model.predict(lacking)
+
+
+def test_predictions_take_what_was_clustered(frames):
+    result = manyview.cluster(frames, 3)
+    found = result.predict(frames)  # joined by index, in different orders and with gaps
+    assert found.ids == result.ids
+    assert (found.labels == result.labels).mean() >= 0.97
+    table = found.to_frame()
+    assert list(table.columns) == ["cluster", "confidence", "novelty"]
+    assert tuple(table.index) == result.ids
+    one = result.predict({"view1": frames["view1"]}).to_frame()["cluster"]  # two views missing
+    assert (one == result.to_frame()["cluster"][one.index]).mean() > 0.95
+    arrays = [view.to_numpy() for view in frames.values()]
+    assert result.predict(arrays).ids is None
+    assert "80 samples in 3 clusters" in repr(result.predict(arrays))
+    with pytest.raises(ValueError, match="view 'other'; expected some of view0, view1, view2"):
+        result.predict({"other": frames["view0"]})
+
+
+def test_a_result_of_arrays_labels_frames(frames):
+    """Columns without names are taken in their order."""
+    views = blobs().views
+    result = manyview.cluster(views, 3)
+    framed = {name: pd.DataFrame(view).add_prefix("f") for name, view in views.items()}
+    np.testing.assert_array_equal(result.predict(framed).labels, result.predict(views).labels)
+
+
+def test_a_result_is_shown_in_a_few_lines():
+    result = manyview.cluster(blobs(), 3, method="gbs")
+    lines = repr(result).splitlines()
+    assert lines[0].startswith("ClusterResult: 3 clusters of 90 samples in 3 views (gbs, ")
+    assert len(lines) == 3
+    assert max(map(len, lines)) < 100
+    with pytest.warns(UserWarning, match="has no information"):
+        doubtful = manyview.cluster({**blobs().views, "flat": np.ones((90, 2))}, 3, method="gbs")
+    assert repr(doubtful).splitlines()[-1] == "  1 warning(s): see .warnings"
+
+
+def test_a_notebook_shows_sizes_weights_and_map():
+    views = dict(zip(["<b>", "x & y", "z"], blobs().views.values(), strict=True))
+    result = manyview.cluster(views, 3, method="gbs")
+    page = result._repr_html_()
+    root = ElementTree.fromstring(page.replace("&#9679;", "o"))
+    cells = [cell.text for cell in root.iter("td")]
+    assert {"<b>", "x & y", "z"} <= set(cells)  # escaped, or they would be elements
+    sizes = [f"{size}" for size in np.bincount(result.labels)]
+    assert [row[1].text for row in root.iter("tr")][1:4] == sizes
+    dots = list(root.iter("circle"))
+    assert len(dots) == 90
+    assert all(0 <= float(dot.get(key)) <= 240 for dot in dots for key in ("cx", "cy"))
+    colors = [dot.get("fill") for dot in dots]
+    assert len(set(zip(colors, result.labels.tolist(), strict=True))) == len(set(colors)) == 3
+    assert result._repr_html_() is page  # the map is computed once
+
+
+def test_many_samples_and_clusters_in_a_notebook(monkeypatch):
+    monkeypatch.setattr("manyview.report._notebook.MAX_MAPPED", 80)
+    result = manyview.cluster(blobs(), 25, method="average")
+    assert "and 13 more" in repr(result)
+    page = result._repr_html_()
+    assert "<svg" not in page
+    assert "result.report(" in page
+    assert "and 5 more" in page

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from manyview.inputs import AlignedTables, Scaling, aligned_tables
+from manyview.graphs import Neighbors
+from manyview.inputs import AlignedTables, Scaling, ViewColumns, aligned_tables, is_collection
 from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED, ConsensusGraph
 from manyview.result import ClusterResult
 from manyview.runtime import check_choice, require_extra
@@ -22,7 +23,7 @@ def cluster(
     n_clusters: int | str = "auto",
     *,
     method: str = DEFAULT,
-    views: Sequence[str] | None = None,
+    views: ViewColumns = None,
     present: Any = None,
     add_to_obs: str | None = None,
     random_state: int | None = 0,
@@ -34,16 +35,21 @@ def cluster(
 
     Parameters
     ----------
-    data : MuData, AnnData, dict, list or tuple of tables
+    data : MuData, AnnData, dict, list or tuple of tables, or one table with `views`
         The modalities of a MuData are its views; each may lack cells. Pandas data frames with an
         index of their own are joined by it, so samples may be in any order or missing. Other
         tables must have the same samples in the same order, with rows of NaN for missing ones.
     n_clusters : int or "auto", default="auto"
-        "auto" suggests it from the graphs of the views.
+        "auto" suggests it from the graphs of the views. With it, and ``random_state=0``, a first
+        call needs no settings and repeats its result; estimators have scikit-learn's defaults, 8
+        and None.
     method : {"consensus", "angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}
         "consensus" by default.
-    views : names of the views to use, optional
-        For AnnData: "X", layers or keys of obsm; by default "X" alone.
+    views : optional
+        Of several tables, or of a MuData: names of those to use. For AnnData: "X", layers or keys
+        of obsm; by default "X" alone. If data is one table: which columns are a view, as widths
+        left to right (``[64, 9]``), or for each view its columns (names, positions or a slice), in
+        a list or in a dict by the name of the view.
     present : boolean array of shape (n_samples, n_views), optional
         False where a view lacks a sample.
     add_to_obs : str, optional
@@ -99,14 +105,14 @@ def cluster(
         else:
             tables = _fit_on_dask(estimator, data, views, present, client=client, **kept)
     seconds = time.perf_counter() - started
-    result = ClusterResult(tables, estimator, method, seconds, tuple(recorded))
+    result = ClusterResult(tables, estimator, method, seconds, tuple(recorded), views)
     if add_to_obs is not None:
         result.add_to_obs(data, add_to_obs)
     return result
 
 
 def _fit_on_dask(
-    estimator: Any, data: Any, views: Sequence[str] | None, present: Any, **given: Any
+    estimator: Any, data: Any, views: ViewColumns, present: Any, **given: Any
 ) -> AlignedTables:
     """Fit, and return the tables; features may be on the workers alone."""
     with require_extra("a fit on Dask", "dask"):
@@ -141,15 +147,16 @@ def _recorded_warnings() -> Iterator[list[str]]:
 
 
 def suggest_n_clusters(
-    X: Any,
+    data: Any,
     *,
     max_clusters: int = MAX_CLUSTERS,
-    n_neighbors: int | str = "auto",
+    n_neighbors: Neighbors = "auto",
     graph: str = "adaptive",
     neighbor_search: str = "auto",
     scaling: Scaling = "auto",
-    views: Sequence[int] | None = None,
-    random_state: Any = None,
+    views: ViewColumns = None,
+    present: Any = None,
+    random_state: Any = 0,
 ) -> ClusterNumber:
     """Suggest a number of clusters, at least 2, for views of the same samples.
 
@@ -160,11 +167,11 @@ def suggest_n_clusters(
 
     Parameters
     ----------
-    X : list, tuple or dict of 2-D tables, or one 2-D table
-        As in `ConsensusGraph.fit`.
+    data, views, present, random_state
+        As in `cluster`; one table without `views` is one view.
     max_clusters : int, default=30
         The largest number looked at. More take longer: 200 about 20 times as long.
-    n_neighbors, graph, neighbor_search, scaling, views, random_state
+    n_neighbors, graph, neighbor_search, scaling
         As in `ConsensusGraph`.
 
     Examples
@@ -176,9 +183,15 @@ def suggest_n_clusters(
     """
     reader = ConsensusGraph(
         "auto", n_neighbors=n_neighbors, graph=graph, neighbor_search=neighbor_search,
-        scaling=scaling, views=views, random_state=random_state,
+        scaling=scaling, random_state=random_state,
     )  # fmt: skip
-    found = reader.suggest_n_clusters(X, max_clusters=max_clusters)
+    if graph == "precomputed":  # similarities are in the order of the samples in all tables
+        reader.set_params(views=views)
+    else:
+        if views is None and not is_collection(data) and not hasattr(data, "obs_names"):
+            data = [data]
+        data, present = aligned_tables(data, views, present), None
+    found = reader.suggest_n_clusters(data, present=present, max_clusters=max_clusters)
     if not found.has_structure:
         warnings.warn(NO_STRUCTURE, stacklevel=2)
     return found

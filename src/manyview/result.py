@@ -15,16 +15,17 @@ from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.inputs import AlignedTables
 from manyview.methods import plain_params
-from manyview.predict import ClusterModel, model_bytes
-from manyview.runtime import write_file
+from manyview.predict import ClusterModel, Prediction, model_bytes
+from manyview.runtime import require_pandas, write_file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClusterResult:
     """A clustering of samples in several views.
 
     `tables` are the clustered views, with ids of samples and names of features. `estimator` is the
-    fitted estimator of `method`, `seconds` and `warnings` are the time and the warnings of the fit.
+    fitted estimator of `method`, `seconds` and `warnings` are the time and the warnings of the fit,
+    `views` is the parameter of `manyview.cluster`.
     """
 
     tables: AlignedTables
@@ -32,6 +33,39 @@ class ClusterResult:
     method: str
     seconds: float
     warnings: tuple[str, ...] = ()
+    views: Any = None
+
+    def headline(self) -> str:
+        """What was found, in one line."""
+        n_views = len(self.view_names)
+        return (
+            f"{self.n_clusters} clusters of {len(self.labels):,} samples in {n_views} "
+            f"view{'s' if n_views > 1 else ''} ({self.method}, {self.seconds:.1f} s)"
+        )
+
+    def __repr__(self) -> str:
+        sizes = np.bincount(self.labels, minlength=self.n_clusters).tolist()
+        weights = zip(self.view_names, self.view_weights, strict=True)
+        lines = [
+            f"ClusterResult: {self.headline()}",
+            f"  samples per cluster: {_few([f'{size:,}' for size in sizes])}",
+            f"  view weights: {_few([f'{name} {weight:.2f}' for name, weight in weights])}",
+        ]
+        if self.warnings:
+            lines.append(f"  {len(self.warnings)} warning(s): see .warnings")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, which shows the text instead, without the extra "cli"."""
+        return self._html
+
+    @cached_property
+    def _html(self) -> str | None:
+        try:
+            from manyview.report import notebook_html
+        except ImportError:
+            return None
+        return notebook_html(self)
 
     @property
     def labels(self) -> IntArray:
@@ -90,7 +124,7 @@ class ClusterResult:
 
     def to_frame(self) -> Any:
         """A pandas data frame with one row per sample; see `columns`."""
-        pd = _pandas()
+        pd = require_pandas()
         return pd.DataFrame(self.columns(), index=pd.Index(self.ids, name="id"))
 
     def to_csv(self) -> str:
@@ -158,6 +192,18 @@ class ClusterResult:
         contents = contents_of(self, title, command)
         return render_clusters(contents, random_state=seed if isinstance(seed, int) else 0)
 
+    def predict(self, data: Any, present: Any = None) -> Prediction:
+        """Clusters, confidence and novelty of new samples.
+
+        Parameters
+        ----------
+        data : as in `manyview.cluster`
+            Views may be missing, and data frames with an index of their own are joined by it.
+        present : boolean array of shape (n_samples, n_views), optional
+            False where a view lacks a sample.
+        """
+        return self.model().predict(data, present, views=self.views)
+
     def model(self) -> ClusterModel:
         """A model that labels new samples and can be saved."""
         features = [self.tables.features[name] for name in self.view_names]
@@ -183,7 +229,7 @@ class ClusterResult:
         """Write the clusters to a column of `obs` of the MuData or AnnData they came from."""
         clusters = dict(zip(self.ids, self.labels.tolist(), strict=True))
         values = [clusters.get(str(name)) for name in data.obs_names]
-        data.obs[column] = _pandas().Categorical(values, categories=range(self.n_clusters))
+        data.obs[column] = require_pandas().Categorical(values, categories=range(self.n_clusters))
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
@@ -192,12 +238,9 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     return stream.getvalue()
 
 
-def _pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("data frames need pandas: pip install pandas") from error
-    return pd
+def _few(items: list[str], most: int = 12) -> str:
+    left = len(items) - most
+    return ", ".join(items[:most]) + (f", and {left} more" if left > 0 else "")
 
 
 def _text(value: Any) -> str:

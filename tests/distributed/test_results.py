@@ -108,6 +108,13 @@ def test_chosen_views_and_rows_of_nan(client, data):
     assert_same(found, cluster(views, 3))
 
 
+def test_neighbours_by_view(client, data):
+    given = {"view1": 7}
+    found = cluster(data.views, 3, n_neighbors=given, client=client)
+    assert_same(found, cluster(data.views, 3, n_neighbors=given))
+    assert found.estimator.n_neighbors_ == (11, 7)
+
+
 def test_files_without_a_report(found):
     assert list(found.files()) == ["labels.csv", "summary.json"]
     assert json.loads(found.files("command")["summary.json"])["command"] == "command"
@@ -118,7 +125,7 @@ def test_what_needs_samples_says_that_they_stayed(client, data, method):
     found, local = (cluster(data.views, 3, method=method, client=c) for c in (client, None))
     assert_same(found, local)
     views, estimator = data.views, found.estimator
-    for ask in (estimator.predict, estimator.predict_with_shares, estimator.transform):
+    for ask in (estimator.predict, estimator.predict_proba, estimator.transform):
         with pytest.raises(ValueError, match=STAYS):
             ask(views)
     with pytest.raises(ValueError, match=STAYS):

@@ -127,17 +127,19 @@ def check_shares(shares):
 
 
 def check_prediction(model, case):
-    prediction = model.predict_with_shares(case.new, present=case.new_present)
+    labels = model.predict(case.new, present=case.new_present)
     C, n_new = model.n_clusters_, case.n_new
-    assert prediction.labels.shape == (n_new,)
-    assert prediction.labels.dtype.kind == "i"
-    assert prediction.labels.min() >= 0
-    assert prediction.labels.max() < C
-    assert prediction.shares.shape == (n_new, C)
-    check_shares(prediction.shares)
-    sums = prediction.shares.sum(axis=1)
-    assert np.isfinite(sums).all()
-    assert (np.isclose(sums, 1) | (sums == 0)).all()
+    assert labels.shape == (n_new,)
+    assert labels.dtype.kind == "i"
+    assert labels.min() >= 0
+    assert labels.max() < C
+    shares = model.predict_proba(case.new, present=case.new_present)
+    assert shares.shape == (n_new, C)
+    check_shares(shares)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    novelty = model.novelty(case.new, present=case.new_present)
+    assert np.isfinite(novelty).all()
+    assert novelty.min() >= 0
     embedded = model.transform(case.new, present=case.new_present)
     assert embedded.shape == (n_new, model.embedding_.shape[1])
     assert np.isfinite(embedded).all()

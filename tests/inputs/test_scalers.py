@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from manyview.inputs import SCALING_NAMES, joint_rows, resolved_scaling, scaling_by_view, view_rows
+from manyview.inputs import SCALING_NAMES, joint_rows, per_view, resolved_scaling, view_rows
 from manyview.inputs._scalers import (
     N_COMPONENTS,
     choose_scaling,
@@ -268,14 +268,14 @@ def test_views_in_which_all_samples_are_equal_are_not_scaled(scaling, make):
 
 def test_one_scaling_per_view():
     names = ("a", "b")
-    assert scaling_by_view("unit", names) == ["unit", "unit"]
-    assert scaling_by_view(None, names) == [None, None]
-    assert scaling_by_view({"b": "sqrt"}, names) == ["auto", "sqrt"]
-    assert scaling_by_view(["sqrt", None], names) == ["sqrt", None]
+    assert per_view("scaling", "unit", names) == ["unit", "unit"]
+    assert per_view("scaling", None, names) == [None, None]
+    assert per_view("scaling", {"b": "sqrt"}, names) == ["auto", "sqrt"]
+    assert per_view("scaling", ["sqrt", None], names) == ["sqrt", None]
     with pytest.raises(ValueError, match="scaling has view 'c'; expected some of a, b"):
-        scaling_by_view({"c": "sqrt"}, names)
+        per_view("scaling", {"c": "sqrt"}, names)
     with pytest.raises(ValueError, match="scaling has 1 entries for 2 views"):
-        scaling_by_view(["sqrt"], names)
+        per_view("scaling", ["sqrt"], names)
 
 
 def test_the_papers_scaling(rng):

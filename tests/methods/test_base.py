@@ -109,7 +109,7 @@ ERRORS = {
     "names": ({}, {1: X, "1": Y}, "view names [1, '1'] are not distinct as text"),
     "widths": ({"views": [3, 4]}, X, "views=[3, 4]; expected widths that add up to the 8 columns"),
     "width 0": ({"views": [0, 8]}, X, "width in views=0; expected an integer of at least 1"),
-    "widths a number": ({"views": 8}, X, "expected widths that add up to the 8 columns of X"),
+    "widths a number": ({"views": 8}, X, "views=8; expected widths, columns per view, or a dict"),
     "widths and tables": ({"views": [8]}, [X],
         "views=[8] cuts one matrix into views, but X is already 1 tables"),
     "one column": ({"scaling": "zscore"}, [Y, X[:, :1]],

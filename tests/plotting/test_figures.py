@@ -4,8 +4,10 @@ from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 
+import manyview
 from manyview import CIGMVC, GBS, datasets, plotting
 from manyview.plotting import FeatureEffect
 
@@ -137,3 +139,63 @@ def test_feature_effects_have_their_sign(ax):
     assert [bar.get_width() for bar in ax.patches] == [2.5, -1.25]
     assert [text.get_text() for text in ax.texts] == ["+2.50", "-1.25"]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["<b>", r"\$x\$"]
+
+
+PLOTS = {
+    "plot_samples": {},
+    "plot_cluster_sizes": {},
+    "plot_convergence": {},
+    "plot_view_weights": {},
+    "plot_weight_history": {},
+    "plot_graph": {"view": "view1"},
+    "plot_disagreement": {},
+    "plot_feature_effects": {"cluster": 1, "view": "view1", "top": 3},
+    "plot_cluster_number": {},
+    "plot_splits": {},
+}
+
+
+@pytest.fixture(scope="module")
+def result():
+    data = datasets.make_conflict_views(120, 3, random_state=0)
+    frames = {name: pd.DataFrame(view).add_prefix("f") for name, view in data.views.items()}
+    return manyview.cluster(frames, method="cigmvc")
+
+
+@pytest.mark.parametrize("kind", ["result", "estimator"])
+@pytest.mark.parametrize("name", PLOTS)
+def test_every_figure_takes_a_result_or_an_estimator(name, kind, result, ax):
+    """And draws the same for both."""
+    model = result if kind == "result" else result.estimator
+    assert getattr(plotting, name)(model, ax=ax, **PLOTS[name]) is ax
+    assert ax.lines or ax.collections or ax.patches or ax.images
+
+
+def test_those_are_all_figures():
+    of_several = {"plot_agreement", "plot_alluvial"}  # which compare clusterings
+    found = {name for name in plotting.__all__ if name.startswith("plot_")}
+    assert set(PLOTS) == found - of_several
+
+
+def test_figures_of_results_show_what_the_result_has(result, ax):
+    plotting.plot_feature_effects(result, ax, cluster=2, view="view0", top=4)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(names) == 4
+    assert set(names) <= set(result.tables.features["view0"])
+    again = mpl.figure.Figure().add_subplot()
+    plotting.plot_graph(result, ax=again)
+    expected = mpl.figure.Figure().add_subplot()
+    plotting.plot_graph(result.estimator.unified_graph_, result.labels, expected)
+    np.testing.assert_array_equal(again.images[0].get_array(), expected.images[0].get_array())
+
+
+def test_figures_say_what_a_model_has_not(result, ax):
+    plain = GBS(3).fit(datasets.make_blob_views(60, 3, random_state=0).views)
+    for plot, said in (
+        (lambda: plotting.plot_disagreement(plain, ax), "GBS has no sample_disagreement_"),
+        (lambda: plotting.plot_splits(plain, ax), "GBS has no cluster_number_"),
+        (lambda: plotting.plot_graph(plain, ax=ax, view="x"), "view='x'; expected one of view0"),
+        (lambda: plotting.plot_feature_effects(result, ax, cluster=9), "cluster=9; expected a nu"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            plot()

@@ -72,14 +72,14 @@ def test_confidence_tells_right_from_wrong(blobs):
     order = np.random.default_rng(0).permutation(120)
     known, new = order[:80], order[80:]
     model = AngularCIGMVC(3, random_state=0).fit(rows_of(blobs.views, known))
-    found = model.predict_with_shares(rows_of(blobs.views, new))
+    found = model.to_model().predict(rows_of(blobs.views, new))
     np.testing.assert_allclose(found.shares.sum(axis=1), 1)
     assert found.confidence.mean() > 0.9
     noise = {
         name: np.random.default_rng(1).standard_normal((40, view.shape[1]))
         for name, view in blobs.views.items()
     }
-    assert model.predict_with_shares(noise).confidence.mean() < 0.85
+    assert model.to_model().predict(noise).confidence.mean() < 0.85
     assert model.confidence_.shape == (80,)
     assert model.confidence_.mean() > 0.9
 
@@ -87,8 +87,8 @@ def test_confidence_tells_right_from_wrong(blobs):
 def test_new_samples_do_not_influence_each_other(blobs):
     model = AngularCIGMVC(3, random_state=0).fit(rows_of(blobs.views, slice(0, 80)))
     new = rows_of(blobs.views, slice(80, 120))
-    together = model.predict_with_shares(new).shares
-    alone = [model.predict_with_shares(rows_of(new, [i])).shares[0] for i in range(40)]
+    together = model.predict_proba(new)
+    alone = [model.predict_proba(rows_of(new, [i]))[0] for i in range(40)]
     np.testing.assert_allclose(together, alone, atol=1e-12)
 
 
@@ -104,8 +104,8 @@ def test_views_may_be_missing(blobs):
     present = np.zeros((40, 3), dtype=bool)
     present[:, 0] = True
     present[0] = True
-    by_nan = model.predict_with_shares(blank).shares
-    np.testing.assert_array_equal(by_nan, model.predict_with_shares(new, present=present).shares)
+    by_nan = model.predict_proba(blank)
+    np.testing.assert_array_equal(by_nan, model.predict_proba(new, present=present))
     np.testing.assert_array_equal(by_nan[1:].argmax(axis=1), one_view[1:])
 
 
@@ -165,9 +165,9 @@ def test_rows_with_other_names_are_refused(blobs):
 def test_an_outlier_changes_nothing_for_the_others(columns, blobs):
     views = [view[:, :columns] for view in blobs.views.values()]
     model = AngularCIGMVC(3, random_state=0, scaling="none").fit(views)
-    alone = model.predict_with_shares([view[:50] for view in views]).shares
+    alone = model.predict_proba([view[:50] for view in views])
     far = [np.vstack([view[:50], np.full((1, view.shape[1]), 1e200)]) for view in views]
-    beside = model.predict_with_shares(far).shares
+    beside = model.predict_proba(far)
     np.testing.assert_allclose(beside[:50], alone, atol=1e-9)
     assert np.isfinite(beside).all()
 
@@ -189,9 +189,28 @@ def test_one_new_sample_missing_in_a_view(blobs):
 
 def test_parameters_set_after_the_fit_change_nothing(blobs):
     model = AngularCIGMVC(3, random_state=0).fit(blobs.views)
-    before = model.predict_with_shares(blobs.views).shares
+    before = model.predict_proba(blobs.views)
     model.set_params(scaling="none", n_neighbors=3)
-    np.testing.assert_array_equal(model.predict_with_shares(blobs.views).shares, before)
+    np.testing.assert_array_equal(model.predict_proba(blobs.views), before)
+
+
+def test_shares_and_novelty_of_an_estimator(blobs):
+    model = GBS(3, random_state=0).fit(blobs.views)
+    shares = model.predict_proba(blobs.views)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_array_equal(shares.argmax(axis=1), model.predict(blobs.views))
+    assert (model.novelty(blobs.views) <= 1).mean() > 0.95
+
+
+def test_a_view_of_weight_0_decides_where_no_other_view_has_the_sample(blobs):
+    model = GBS(3, random_state=0).fit(blobs.views)
+    model.view_weights_ = np.array([1.0, 1.0, 0.0])
+    third = {"view2": blobs.views["view2"]}
+    np.testing.assert_allclose(model.predict_proba(third).sum(axis=1), 1)
+    assert clustering_accuracy(blobs.target, model.predict(third)) > 0.9
+    assert (model.novelty({"view2": 1e6 * blobs.views["view2"] ** 3}) > 0).all()
+    both = model.predict_proba({name: blobs.views[name] for name in ("view0", "view1")})
+    np.testing.assert_allclose(model.predict_proba(blobs.views), both, atol=1e-8)
 
 
 def test_errors(blobs, rng):
@@ -222,23 +241,21 @@ def test_samples_unlike_anything_known():
     table = load_wine().data
     views = {"acids": table[:, :7], "colour": table[:, 7:]}
     model = ConsensusGraph(3, random_state=0).fit(views)
-    known = model.predict_with_shares(views)
+    known = model.to_model().predict(views)
     assert known.n_outside <= 0.05 * len(table)
     assert known.confidence.mean() > 0.85
     far = {name: view[:5] * 1e6 for name, view in views.items()}
-    outside = model.predict_with_shares(far)
+    outside = model.to_model().predict(far)
     assert outside.n_outside == 5
     assert outside.confidence.max() < 0.7
     # Even if it is far in one column of one view only.
     one = {name: view[:5].copy() for name, view in views.items()}
     one["acids"][:, 4] = 1e6
-    assert model.predict_with_shares(one).n_outside == 5
+    assert (model.novelty(one) > 1).all()
 
 
-def test_novelty_where_training_samples_repeat(rng):
+def test_novelty_where_training_samples_repeat():
     """There is no usual distance then: unseen samples are not outside."""
     flags = np.repeat([[0.0, 0, 1], [1, 1, 0]], 30, axis=0)
     model = ConsensusGraph(2, random_state=0).fit([flags])
-    found = model.to_model([("a", "b", "c")]).predict([np.array([[0.0, 0, 1], [1, 0, 1]])])
-    np.testing.assert_array_equal(found.novelty, [0, 1])
-    assert found.n_outside == 0
+    np.testing.assert_array_equal(model.novelty([np.array([[0.0, 0, 1], [1, 0, 1]])]), [0, 1])

@@ -33,7 +33,7 @@ def saved(tmp_path_factory):
     model, views = fitted()
     path = tmp_path_factory.mktemp("models") / "model.zip"
     save_model(model.to_model([("a", "b", "c", "d", "e", "f", "g", "<h>"), None, None]), path)
-    return path, views, model.predict_with_shares(views)
+    return path, views, model.to_model().predict(views)
 
 
 def rewritten(path, folder, change):

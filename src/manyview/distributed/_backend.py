@@ -41,10 +41,10 @@ class DaskBackend:
         if client.status != "running":
             raise ValueError(f"client is {client.status}; expected one that is connected")
         for name, found, refused in (
-            ("graph", options.weighting, "precomputed"),
-            ("n_neighbors", options.n_neighbors, "all"),
+            ("graph", options.precomputed, "precomputed"),
+            ("n_neighbors", options.has_complete, "all"),
         ):
-            if found == refused:
+            if found:
                 raise ValueError(
                     f"{name}={refused!r} with a client; expected graphs of nearest neighbours"
                 )

@@ -77,7 +77,7 @@ def distributed_graphs(
             if count < 3:  # no neighbour is nearer than another one
                 warn_of_no_edges(name)
                 continue
-            m = options.neighbors_for(count, name) + 1
+            m = options.of_view(v, views.names).neighbors_for(count, name) + 1
             dense = views.stored[v] is None
             method, reason = choose_search(count, dense, options.search)
             found, searches[v], cells = _search(

@@ -9,7 +9,15 @@ from scipy.sparse import csr_array
 
 from manyview.distributed._parquet import parquet_table
 from manyview.distributed._views import is_distributed
-from manyview.inputs import AlignedTables, Table, align, chosen_names, column_names, name_tables
+from manyview.inputs import (
+    AlignedTables,
+    Table,
+    ViewColumns,
+    align,
+    chosen_names,
+    column_names,
+    name_tables,
+)
 from manyview.inputs.files import ReadOptions, read_tables
 
 
@@ -38,7 +46,7 @@ class DistributedTables:
     features: dict[str, tuple[str, ...]]
 
 
-def distributed_tables(data: Any, views: Sequence[str] | None = None) -> DistributedTables | None:
+def distributed_tables(data: Any, views: ViewColumns = None) -> DistributedTables | None:
     """Tables by name, paths of Parquet files as Dask arrays; None if all tables are local."""
     if not isinstance(data, Mapping | list | tuple):
         return None

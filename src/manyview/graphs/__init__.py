@@ -9,6 +9,7 @@ from manyview.graphs._bridges import (
 )
 from manyview.graphs._build import (
     GraphOptions,
+    Neighbors,
     ViewGraphs,
     check_distinct,
     concatenated_graph,

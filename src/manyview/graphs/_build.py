@@ -1,9 +1,9 @@
 """Views -> one similarity graph per view, joined where together they have too many components."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -29,12 +29,15 @@ from manyview.inputs import (
     canonical_order,
     count_distinct,
     fit_scaler,
+    per_view,
     side_by_side,
     statistics_sample,
     view_rows,
 )
 from manyview.runtime import Run
 
+#: A number, "auto" or "all"; or one per view, in a list or in a dict by name.
+Neighbors: TypeAlias = int | str | Sequence[int | str] | Mapping[str, int | str]
 #: Complete graphs store N^2 weights per view; with more samples they are refused.
 COMPLETE_LIMIT = 10_000
 # Fewer neighbours than this leave graphs in pieces.
@@ -46,7 +49,7 @@ _EQUALLY_FAR = "every sample is equally far from all its neighbours"
 class GraphOptions:
     """How graphs are made from views."""
 
-    n_neighbors: int | str  # int, "auto" or "all"
+    n_neighbors: Neighbors
     auto_neighbors: int  # what "auto" stands for where there are enough samples
     weighting: str  # one of `WEIGHTINGS`, or "precomputed"
     search: str  # {"auto", "exact", "approximate"}
@@ -54,7 +57,7 @@ class GraphOptions:
     n_clusters: int | None = None
 
     def __post_init__(self) -> None:
-        if self.n_neighbors == "all" and self.weighting == "adaptive":
+        if self.has_complete and self.weighting == "adaptive":
             raise ValueError(
                 "n_neighbors='all' with graph='adaptive'; expected a number of neighbours, "
                 "or a graph of 'binary', 'cosine' or 'heat' weights"
@@ -64,10 +67,26 @@ class GraphOptions:
     def precomputed(self) -> bool:
         return self.weighting == "precomputed"
 
+    @property
+    def has_complete(self) -> bool:
+        """Whether the graph of some view is complete."""
+        k = self.n_neighbors
+        several = list(k.values()) if isinstance(k, Mapping) else k
+        return "all" in (several if isinstance(several, list | tuple) else [several])
+
+    def by_view(self, names: Sequence[str]) -> list[int | str]:
+        """For every view k or "all"; "auto" is the number it stands for among many samples."""
+        found = per_view("n_neighbors", self.n_neighbors, names)
+        return [self.auto_neighbors if k == "auto" else k for k in found]
+
+    def of_view(self, v: int, names: Sequence[str]) -> "GraphOptions":
+        """The same with the neighbours of one view alone."""
+        return replace(self, n_neighbors=per_view("n_neighbors", self.n_neighbors, names)[v])
+
     def neighbors_for(self, n: int, name: str) -> int:
-        """k for a view of n samples."""
+        """k for a view of n samples; options are those `of_view`."""
         automatic = self.n_neighbors == "auto"
-        k = self._auto(n) if automatic else int(self.n_neighbors)
+        k = self._auto(n) if automatic else int(self.n_neighbors)  # type: ignore[arg-type]
         if n < 3 and automatic:
             raise ValueError(f"view '{name}' has n_samples={n}; expected at least 3 for a graph")
         if k > n - 2:
@@ -240,7 +259,7 @@ def _graph_of_view(
         return ViewGraph(csr_array((n, n)), None, None)
     rows = scaler.rows(matrix)
     del matrix  # a search needs memory for itself
-    made = _graph(rows, name, options, run, edge_rules(scaler.name))
+    made = _graph(rows, name, options.of_view(v, views.names), run, edge_rules(scaler.name))
     if len(own) == n:
         return made
     row_order = made.rows

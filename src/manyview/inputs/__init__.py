@@ -9,6 +9,8 @@ from manyview.inputs._canonical_order import (
     row_digests,
 )
 from manyview.inputs._containers import aligned_tables, chosen_names
+from manyview.inputs._cut import ViewColumns, view_columns
+from manyview.inputs._foreign import known_array, known_frame
 from manyview.inputs._missing import (
     NonFinite,
     as_mask,
@@ -17,7 +19,7 @@ from manyview.inputs._missing import (
     find_non_finite,
     zero_missing_rows,
 )
-from manyview.inputs._names import first_few, id_text
+from manyview.inputs._names import first_few, id_text, per_view
 from manyview.inputs._scalers import (
     SCALING_NAMES,
     SCALINGS,
@@ -27,7 +29,6 @@ from manyview.inputs._scalers import (
     fit_scaler,
     joint_rows,
     resolved_scaling,
-    scaling_by_view,
     statistics_sample,
     view_rows,
 )

@@ -12,6 +12,8 @@ from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray
 from manyview.inputs._align import AlignedTables, Table, align
+from manyview.inputs._cut import ViewColumns, view_columns
+from manyview.inputs._foreign import known_frame
 from manyview.inputs._missing import as_mask
 from manyview.inputs._names import id_text
 from manyview.inputs._views import (
@@ -24,18 +26,17 @@ from manyview.inputs._views import (
 )
 
 
-def aligned_tables(
-    data: Any, views: Sequence[str] | None = None, present: Any = None
-) -> AlignedTables:
+def aligned_tables(data: Any, views: ViewColumns = None, present: Any = None) -> AlignedTables:
     """Views over the same samples.
 
     Parameters
     ----------
-    data : MuData, AnnData, dict, list or tuple of tables or of AnnData, or AlignedTables
+    data : MuData, AnnData, dict, list or tuple of tables or of AnnData, AlignedTables, or a table
         Modalities of a MuData are its views. Data frames of pandas are joined by their index,
         unless all have the default one; other tables have the same samples in the same order.
     views : names of views to take, optional
-        All by default; of an AnnData "X", names of layers or of obsm, by default "X" alone.
+        All by default; of an AnnData "X", names of layers or of obsm, by default "X" alone. One
+        table is cut into views by its columns: see `view_columns`.
     present : boolean array of shape (n_samples, n_views), optional
         False where a view lacks a sample; not for tables that are joined by ids.
     """
@@ -55,22 +56,33 @@ def aligned_tables(
     return _masked(align(_without_missing(tables, mask)), mask)
 
 
-def _tables(data: Any, views: Sequence[str] | None) -> list[Table]:
+def _tables(data: Any, views: ViewColumns) -> list[Table]:
     if isinstance(getattr(data, "mod", None), Mapping):
         chosen = chosen_names(data.mod, views, "modalities")
         return [_annotated(name, data.mod[name].X, data.mod[name]) for name in chosen]
     if hasattr(data, "obsm") and hasattr(data, "obs_names"):
         return [_of_anndata(data, name) for name in (["X"] if views is None else views)]
     if not is_collection(data) and not _all_annotated(data):
-        raise ValueError(
-            f"data is one {type(data).__name__}; expected MuData, AnnData, or a dict or list of "
-            "2-D tables"
-        )
+        return _plain_tables(_cut(data, views))
     named = name_tables(getattr(data, "views", data))
     named = {name: named[name] for name in chosen_names(named, views, "views")}
     if _all_annotated(list(named.values())):
         return [_annotated(name, table.X, table) for name, table in named.items()]
     return _plain_tables(named)
+
+
+def _cut(table: Any, views: ViewColumns) -> dict[str, Any]:
+    """One table cut into views; in a data frame, columns that no view has may hold anything."""
+    if views is None:
+        raise ValueError(
+            f"data is one {type(table).__name__}; expected MuData, AnnData, a dict or list of 2-D "
+            "tables, or one table with views=, such as views={'name': columns, ...}"
+        )
+    table = known_frame(table, "data")
+    matrix = table if hasattr(table, "columns") else as_matrix(table, "data")
+    columns = view_columns(views, int(matrix.shape[1]), column_names(table))
+    rows = getattr(matrix, "iloc", matrix)
+    return {name: rows[:, own] for name, own in columns.items()}
 
 
 def _all_annotated(data: Any) -> bool:
@@ -94,10 +106,12 @@ def _plain_tables(named: Mapping[str, Any]) -> list[Table]:
     return tables
 
 
-def chosen_names(named: Mapping[str, Any], views: Sequence[str] | None, what: str) -> list[str]:
+def chosen_names(named: Mapping[str, Any], views: Any, what: str) -> list[str]:
     """The names in `views`, each once, or all names."""
     if views is None:
         return list(named)
+    if isinstance(views, Mapping):
+        raise ValueError(f"views={views!r}; expected a list of names of the {what} {list(named)}")
     unknown = [name for name in views if name not in named]
     if unknown:
         raise ValueError(f"views has {unknown[0]!r}; expected some of the {what} {list(named)}")
@@ -136,7 +150,7 @@ def _is_default(frame: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
-def _selected(aligned: AlignedTables, views: Sequence[str] | None) -> AlignedTables:
+def _selected(aligned: AlignedTables, views: ViewColumns) -> AlignedTables:
     if views is None:
         return aligned
     chosen = chosen_names(aligned.views, views, "views")

@@ -1,6 +1,6 @@
 """Ids and names as text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _LENGTH = 100  # letters that are shown of each
@@ -13,6 +13,23 @@ def id_text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return str(value)
+
+
+def per_view(parameter: str, value: Any, names: Sequence[str]) -> list[Any]:
+    """A parameter for each view: one value for all, a list in their order, or a dict by name, in
+    which views that are left out have "auto"."""
+    if isinstance(value, Mapping):
+        foreign = [name for name in value if name not in names]
+        if foreign:
+            raise ValueError(
+                f"{parameter} has view '{foreign[0]}'; expected some of {', '.join(names)}"
+            )
+        return [value.get(name, "auto") for name in names]
+    if not isinstance(value, list | tuple):
+        return [value] * len(names)
+    if len(value) != len(names):
+        raise ValueError(f"{parameter} has {len(value)} entries for {len(names)} views")
+    return list(value)
 
 
 def first_few(items: Sequence[Any], shown: int = 5) -> str:

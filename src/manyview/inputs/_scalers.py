@@ -192,22 +192,6 @@ def resolved_scaling(matrix: Matrix, name: str, scaling: str | None) -> str:
     return "none" if chosen in ("standard", "tfidf") and _is_constant(sample) else chosen
 
 
-def scaling_by_view(scaling: Scaling, names: Sequence[str]) -> list[str | None]:
-    """The parameter `scaling` for each view."""
-    if isinstance(scaling, Mapping):
-        foreign = [name for name in scaling if name not in names]
-        if foreign:
-            raise ValueError(
-                f"scaling has view '{foreign[0]}'; expected some of {', '.join(names)}"
-            )
-        return [scaling.get(name, "auto") for name in names]
-    if scaling is None or isinstance(scaling, str):
-        return [scaling] * len(names)
-    if len(scaling) != len(names):
-        raise ValueError(f"scaling has {len(scaling)} entries for {len(names)} views")
-    return list(scaling)
-
-
 def check_scaling(parameter: str, scaling: Any) -> None:
     """Refuse what is neither a scaling nor several."""
     several = list(scaling.values()) if isinstance(scaling, Mapping) else scaling

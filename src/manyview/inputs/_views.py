@@ -4,7 +4,7 @@ A view need not have every sample. A missing one is a row of NaN, or False in `p
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
 from manyview._typing import BoolArray, IntArray, Matrix
+from manyview.inputs._cut import ViewColumns, view_columns
+from manyview.inputs._foreign import known_array, known_frame
 from manyview.inputs._missing import (
     as_mask,
     check_finite,
@@ -21,7 +23,6 @@ from manyview.inputs._missing import (
     zero_missing_rows,
 )
 from manyview.inputs._sparse import check_sparse
-from manyview.runtime import check_integer
 
 # How polars and pandas spell the types of columns that are text or time.
 _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
@@ -105,7 +106,7 @@ def name_tables(tables: Any) -> dict[str, Any]:
         named = {f"view{v}": table for v, table in enumerate(tables)}
     if not named:
         raise ValueError("got no views; expected at least one 2-D table")
-    return named
+    return {name: known_frame(table, f"view '{name}'") for name, table in named.items()}
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
@@ -132,22 +133,21 @@ def check_same_index(named: Mapping[str, Any]) -> None:
             )
 
 
-def views_from_matrix(X: Matrix, widths: Any = None, present: Any = None) -> Views:
-    """Cut one checked matrix into views of the given widths, left to right."""
+def views_from_matrix(
+    X: Matrix, columns: ViewColumns = None, present: Any = None, names: Any = None
+) -> Views:
+    """Cut one checked matrix into views; `columns` as in `view_columns`, `names` are its own."""
     if isinstance(X, csr_array):
         X = _with_sorted_indices(X)
-    if widths is None:
-        views = Views(("view0",), (X,))
-    else:
-        listed = isinstance(widths, Iterable) and not isinstance(widths, str)
-        widths = [check_integer("width in views", width, 1) for width in widths] if listed else []
-        if sum(widths) != X.shape[1]:
-            raise ValueError(
-                f"views={widths}; expected widths that add up to the {X.shape[1]} columns of X"
-            )
-        ends = np.cumsum(widths)
-        parts = tuple(X[:, end - width : end] for end, width in zip(ends, widths, strict=True))
-        views = Views(tuple(f"view{v}" for v in range(len(parts))), parts)
+    groups = view_columns(columns, X.shape[1], names)
+    features = None if names is None else np.asarray(names)
+    views = Views(
+        tuple(groups),
+        tuple(X[:, group] for group in groups.values()),
+        features=None
+        if features is None
+        else tuple(tuple(features[group].tolist()) for group in groups.values()),
+    )
     return _with_missing(views, present)
 
 
@@ -156,7 +156,9 @@ def _n_dims(table: Any) -> int:
         return len(table.shape)
     if isinstance(table, list | tuple):
         return 1 + (_n_dims(table[0]) if table else 0)
-    return 0
+    if hasattr(table, "__dataframe__") or hasattr(table, "__arrow_c_stream__"):
+        return 2
+    return np.ndim(table) if hasattr(table, "__array__") else 0
 
 
 def as_matrix(table: Any, name: str) -> Matrix:
@@ -171,6 +173,7 @@ def as_matrix(table: Any, name: str) -> Matrix:
             f"view '{name}' is a path; expected a table, as manyview.inputs.files.read_views makes "
             "of it, or a Dask client, whose workers read Parquet files"
         )
+    table = known_array(table, f"view '{name}'")
     dims = _n_dims(table)
     if dims != 2:
         raise ValueError(f"view '{name}' has {dims} dimension(s); expected a 2-D table")
@@ -199,8 +202,7 @@ def _with_sorted_indices(matrix: csr_array) -> csr_array:
 
 def check_numbers(table: Any, label: str) -> None:
     """Refuse what is no table, and values that only convert to numbers: text, dates, masked."""
-    unknown = hasattr(table, "__array__") and not hasattr(table, "shape")
-    if (_n_dims(table) == 0 and not unknown) or _is_series(table):
+    if _n_dims(table) == 0 or _is_series(table):
         raise ValueError(f"{label} is a {type(table).__name__}; expected a 2-D table of numbers")
     check_sparse(table, label)
     if np.ma.isMaskedArray(table) and np.ma.getmaskarray(table).any():

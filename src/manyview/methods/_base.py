@@ -24,12 +24,15 @@ from manyview.inputs import (
     check_numbers,
     content_digest,
     is_collection,
-    scaling_by_view,
+    known_array,
+    known_frame,
+    per_view,
     views_from_matrix,
     views_from_tables,
 )
 from manyview.methods._backend import Backend, LocalBackend, Samples
 from manyview.methods._constraints import Constraint
+from manyview.methods._cross_validation import refuse_split_views
 from manyview.methods._doubts import (
     warn_of_equal_views,
     warn_of_foreign_views,
@@ -68,6 +71,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     #: Whether "auto" is at most the mean size of a cluster.
     _limits_neighbors: ClassVar[bool] = False
 
+    #: The page of docs/ that explains the method; its HTML display links to it.
+    _doc_page: ClassVar[str] = "compared-methods.md"
+    _doc_link_module = "manyview"
+    _doc_link_template = "https://github.com/manyview/manyview/blob/main/docs/{page}"
+
     n_clusters: Any
     scaling: Any
     views: Any
@@ -79,6 +87,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._takes_similarities
         return tags
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"page": self._doc_page}
 
     @property
     def _takes_similarities(self) -> bool:
@@ -146,8 +157,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         views = backend.read(X, present)
         self._check_samples(views)
         self.__dict__.pop("view_scalings_", None)
+        self._graph_options().by_view(views.names)  # refuses names that no view has
         if not self._takes_similarities:
-            views = backend.scaled(views, scaling_by_view(self.scaling, views.names))
+            views = backend.scaled(views, per_view("scaling", self.scaling, views.names))
             self.view_scalings_ = views.scalings
             for name, scaling in zip(views.names, views.scalings, strict=True):
                 backend.run.log("view '%s': scaling %s: %s", name, scaling, SCALINGS[scaling])
@@ -216,12 +228,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _fit_size(self, views: Any) -> FitSize:
         """What the memory of the fit depends on."""
         options = self._graph_options()
-        k = options.auto_neighbors if options.n_neighbors == "auto" else options.n_neighbors
+        numbers = options.by_view(views.names)
         size = FitSize(
             n_samples=views.n_samples,
             views=views.sizes() if hasattr(views, "sizes") else view_sizes(views),
             n_clusters=MAX_CLUSTERS if self._finds_n_clusters else int(self.n_clusters),
-            n_neighbors=None if k == "all" else min(int(k), views.n_samples),
+            n_neighbors=None if "all" in numbers else min(max(map(int, numbers)), views.n_samples),
         )
         if not self._takes_similarities:
             return size
@@ -308,11 +320,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                     f"views={self.views!r} cuts one matrix into views, but X is already "
                     f"{len(X)} tables; expected one 2-D X, or views=None"
                 )
+            refuse_split_views()
             views = views_from_tables(X, present)
             self.n_features_in_ = sum(views.widths)
             self.__dict__.pop("feature_names_in_", None)
         else:
-            views = views_from_matrix(read_matrix(self, X), self.views, present)
+            matrix = read_matrix(self, X)
+            names = getattr(self, "feature_names_in_", None)
+            views = views_from_matrix(matrix, self.views, present, names)
         if self._takes_similarities:
             for name, matrix in zip(views.names, views.matrices, strict=True):
                 _check_similarities(matrix, name)
@@ -321,6 +336,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
 def read_matrix(estimator: Any, X: Any, *, reset: bool = True) -> Matrix:
     """One table as a matrix of floats, checked by scikit-learn against the estimator's input."""
+    X = known_array(known_frame(X, "X"), "X")
     check_numbers(X, "X")
     try:
         matrix = validate_data(

@@ -1,6 +1,6 @@
 """Tables of what parameters may be; `MultiViewClusterer` checks them before every fit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -27,6 +27,11 @@ def optional(constraint: Constraint) -> Constraint:
     return partial(_none_or, constraint=constraint)
 
 
+def for_each_view(constraint: Constraint) -> Constraint:
+    """What the constraint allows; or one such value per view, in a list or in a dict by name."""
+    return partial(_each, constraint=constraint)
+
+
 def choice(*choices: str | None) -> Constraint:
     return partial(check_choice, choices=choices)
 
@@ -34,6 +39,12 @@ def choice(*choices: str | None) -> Constraint:
 def _none_or(name: str, value: Any, *, constraint: Constraint) -> None:
     if value is not None:
         constraint(name, value)
+
+
+def _each(name: str, value: Any, *, constraint: Constraint) -> None:
+    several = list(value.values()) if isinstance(value, Mapping) else value
+    for one in several if isinstance(several, list | tuple) else [several]:
+        constraint(name, one)
 
 
 def _number_or_word(name: str, value: Any, *, number: Constraint, words: tuple[str, ...]) -> None:
@@ -66,8 +77,10 @@ COMMON: dict[str, Constraint] = {
 GRAPH: dict[str, Constraint] = {
     "graph": choice(*WEIGHTINGS, "precomputed"),
     "neighbor_search": choice(*SEARCHES),
-    "n_neighbors": integer(1, "auto", "all"),
+    "n_neighbors": for_each_view(integer(1, "auto", "all")),
 }
+#: Of methods that make one graph.
+ONE_GRAPH: dict[str, Constraint] = GRAPH | {"n_neighbors": integer(1, "auto", "all")}
 KERNEL: dict[str, Constraint] = {
     "n_clusters": _number_of_clusters,
     "kernel": choice("gaussian", "precomputed"),

@@ -10,7 +10,8 @@ COMMON = dedent("""\
     n_clusters : int or "auto", default=8
         C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto"
         suggests a number from 2 to 30, as `suggest_n_clusters` does. Methods on kernels do not
-        take it.
+        take it. 8 and ``random_state=None`` are scikit-learn's defaults; `manyview.cluster` has
+        "auto" and 0, so that a first call needs no settings and repeats its result.
     scaling : str, dict or list, default="paper" ("auto" in `ConsensusGraph`)
         What is done to the columns and rows of each view before distances are measured. "auto"
         looks at the numbers of each view and chooses one of "tfidf" (text, sparse counts), "sqrt"
@@ -21,8 +22,10 @@ COMMON = dedent("""\
         length 1; "none" changes nothing. "paper" is "zscore", and "none" for views of one or two
         columns, of which "zscore" would leave at most a sign. A dict has the names of views, a list
         one entry per view. `view_scalings_` tells what was chosen.
-    views : sequence of int, optional
-        Numbers of columns of the views, left to right, if X is one matrix.
+    views : list or dict, optional
+        Which columns are a view, if X is one table: widths left to right (``[64, 9]``), or for
+        each view its columns (names, positions or a slice), in a list (``[["age", "height"],
+        slice(2, 66)]``) or a dict by the name of the view. Columns that no view has are left out.
     random_state : int, RandomState instance or None, default=None
         Seed of k-means and of the eigen-solver's start vectors.
     verbose : int, default=0
@@ -30,11 +33,12 @@ COMMON = dedent("""\
     """)
 
 GRAPH = dedent("""\
-    n_neighbors : int, "auto" or "all", default="auto"
-        k, the neighbours of a sample in each view's graph. "auto" is 15 as in the paper, 11 in
-        `AngularCIGMVC`, in `ConsensusGraph` 20 or the mean size of a cluster if that is less (but
-        at least 10); n_samples - 2 if that is less still; "all" is a complete graph, not for
-        `graph="adaptive"`.
+    n_neighbors : int, "auto" or "all"; or a list or dict of these, default="auto"
+        k, the neighbours of a sample in each view's graph. A list has one entry per view, a dict
+        the names of views (not in `SpectralConcat` and `SpectralView`). "auto" is 15 as in the
+        paper, 11 in `AngularCIGMVC`, in `ConsensusGraph` 20 or the mean size of a cluster if that
+        is less (but at least 10); n_samples - 2 if that is less still; "all" is a complete graph,
+        not for `graph="adaptive"`.
     graph : {"adaptive", "binary", "cosine", "heat", "precomputed"}, default="adaptive"
         How the edges of the views' graphs S_v are weighted. "adaptive" is the paper's: in
         proportion to how much closer a neighbour is than the (k+1)-th. "heat" is

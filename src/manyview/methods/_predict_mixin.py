@@ -12,9 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
 from manyview.graphs import GraphOptions, own_cluster_share
-from manyview.inputs import Views, is_collection, views_from_matrix
+from manyview.inputs import AlignedTables, Views, is_collection, views_from_matrix
 from manyview.methods._base import plain_params, read_matrix
-from manyview.predict import ClusterModel, Prediction, TrainingView, match_views
+from manyview.predict import (
+    ClusterModel,
+    Prediction,
+    TrainingView,
+    match_views,
+    named_views,
+    new_tables,
+)
 
 
 def _has_features(estimator: Any) -> bool:
@@ -73,16 +80,25 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array of shape (n_samples,)
             Numbers of clusters, as in `labels_`.
         """
-        prediction: Prediction = self.predict_with_shares(X, present=present)
-        return prediction.labels
+        return self._prediction(X, present).labels
 
     @available_if(_has_features)
-    def predict_with_shares(self, X: Any, *, present: Any = None) -> Prediction:
-        """As `predict`, with the share of the votes for every cluster and a confidence."""
-        model: ClusterModel = self.to_model()
-        if is_collection(X) or hasattr(X, "obs_names"):
-            return model.predict(X, present)
-        return model.predict_views(self._new_views(model, X, present))
+    def predict_proba(self, X: Any, *, present: Any = None) -> FloatArray:
+        """The share of the votes for every cluster, (n_samples, n_clusters); see `predict`.
+
+        Rows sum to 1. They are shares of votes, not calibrated probabilities.
+        """
+        return self._prediction(X, present).shares
+
+    @available_if(_has_features)
+    def novelty(self, X: Any, *, present: Any = None) -> FloatArray:
+        """How far samples are from their nearest fitted samples, (n_samples,).
+
+        The unit is twice the distance that 99 % of the fitted samples have at most: above 1 a
+        sample is unlike anything known, and its cluster means little. Mean over the views by their
+        weights.
+        """
+        return self._prediction(X, present).novelty
 
     @available_if(_has_features)
     def transform(self, X: Any, *, present: Any = None) -> FloatArray:
@@ -112,7 +128,6 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return ClusterModel(
             views=tuple(self._training_view(views, v, columns) for v, columns in enumerate(names)),
             labels=self.labels_,
-            n_neighbors=self.n_neighbors_,
             neighbor_search=options.search,
             seed=self._seed,
             about={
@@ -142,15 +157,21 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return vote_weights(getattr(self, "view_weights_", np.zeros(len(self.view_names_))))
 
     @property
-    def n_neighbors_(self) -> int:
-        """Neighbours per sample: in graphs, and in votes."""
-        k, auto = self._fitted_options.n_neighbors, self._fitted_options.auto_neighbors
-        return auto if isinstance(k, str) else int(k)
+    def n_neighbors_(self) -> int | tuple[int, ...]:
+        """Neighbours per sample, in graphs and in votes; one number per view where they differ."""
+        numbers = self._voters()
+        return numbers[0] if len(set(numbers)) == 1 else numbers
 
     @property
     def is_distributed_(self) -> bool:
         """Whether it was fitted on Dask: samples and graphs stayed on the workers."""
         return self._views is None
+
+    def _voters(self) -> tuple[int, ...]:
+        """Neighbours that vote, per view: those of its graph, unless that is complete."""
+        options = self._fitted_options
+        auto, found = options.auto_neighbors, options.by_view(self.view_names_)
+        return tuple(auto if isinstance(k, str) else int(k) for k in found)
 
     def _trust(self) -> FloatArray:
         disagreement = getattr(self, "sample_disagreement_", None)
@@ -166,16 +187,24 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             samples=own,
             weight=float(self.vote_weights_[v]),
             trust=trusted if own is None else trusted[own],
+            n_neighbors=self._voters()[v],
             features=features,
             scaling=views.scalings[v],
         )
 
+    def _prediction(self, X: Any, present: Any) -> Prediction:
+        model: ClusterModel = self.to_model()
+        return model.predict_views(self._new_views(model, X, present))
+
     def _new_views(self, model: ClusterModel, X: Any, present: Any) -> Views:
         """New samples, checked; one matrix is cut into views as the fitted one was."""
-        if is_collection(X) or hasattr(X, "obs_names"):
-            return model.read(X, present)[0]
+        if isinstance(X, AlignedTables) or hasattr(X, "obs_names"):
+            return model.read(new_tables(X, model.names, None, present))
+        if is_collection(X):
+            return model.read(named_views(X, model.names), present)
         matrix = read_matrix(self, X, reset=False)
-        return match_views(model.views, views_from_matrix(matrix, self.views, present))
+        names = getattr(self, "feature_names_in_", None)
+        return match_views(model.views, views_from_matrix(matrix, self.views, present, names))
 
     @property
     def _n_features_out(self) -> int:

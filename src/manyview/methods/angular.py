@@ -1,6 +1,5 @@
 """The angular variant of CI-GMVC: our own, in no paper."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -8,8 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.graphs import EdgeWeightByView, FitSize, Stack
-from manyview.inputs import Scaling
+from manyview.graphs import EdgeWeightByView, FitSize, Neighbors, Stack
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP, real
 from manyview.methods._docs import shared_docs
@@ -87,16 +86,17 @@ class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     """
 
     _constraints = COMMON | GRAPH | LOOP | {"beta": real(0), "gamma": real(0)}
+    _doc_page = "angular.md"
     _takes_missing = True
     _auto_neighbors = 11
 
     n_clusters: int | str = 8
     _: KW_ONLY
-    n_neighbors: int | str = "auto"
+    n_neighbors: Neighbors = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     beta: float = 1e-12
     gamma: float = 1e-5
     updates: str = "exact"

@@ -6,7 +6,6 @@ of the rank constraint. All graphs are values on the one sparse pattern of a sta
 S_v has stays 0 in every round.
 """
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,8 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from manyview._typing import BoolArray, FloatArray
-from manyview.graphs import FitSize, MeanGraph, Stack
-from manyview.inputs import Scaling
+from manyview.graphs import FitSize, MeanGraph, Neighbors, Stack
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP, real
 from manyview.methods._docs import shared_docs
@@ -258,15 +257,16 @@ class CIGMVC(PredictMixin, MultiViewClusterer):
     """
 
     _constraints = COMMON | GRAPH | LOOP | {"beta": real(0), "gamma": real(0)}
+    _doc_page = "method.md"
     _takes_missing = True
 
     n_clusters: int | str = 8
     _: KW_ONLY
-    n_neighbors: int | str = "auto"
+    n_neighbors: Neighbors = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     beta: float = 1e-12
     gamma: float = 1e-5
     updates: str = "published"

@@ -3,7 +3,6 @@
 Our own, in no paper. docs/quality.md has what was measured and what was tried.
 """
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,8 +11,15 @@ from typing import Any, Self
 import numpy as np
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import ClusterWeightByView, EdgeWeightByView, FitSize, MeanGraph, Stack
-from manyview.inputs import Scaling
+from manyview.graphs import (
+    ClusterWeightByView,
+    EdgeWeightByView,
+    FitSize,
+    MeanGraph,
+    Neighbors,
+    Stack,
+)
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, optional, real
 from manyview.methods._docs import shared_docs
@@ -112,19 +118,20 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
             "resolution": optional(real(0, above=True)),
         }
     )
+    _doc_page = "quality.md"
     _takes_missing = True
     _auto_neighbors = 20
     _limits_neighbors = True
 
     n_clusters: int | str = 8
     _: KW_ONLY
-    n_neighbors: int | str = "auto"
+    n_neighbors: Neighbors = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "auto"
     resolution: float | None = None
     n_resamples: int = 10
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     random_state: Any = None
     verbose: int = 0
 

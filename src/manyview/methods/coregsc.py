@@ -1,6 +1,5 @@
 """CoregSC: co-regularised multi-view spectral clustering."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from manyview._typing import FloatArray
 from manyview.graphs import FitSize, view_kernels
-from manyview.inputs import Scaling
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, KERNEL, choice, integer, real
 from manyview.methods._docs import shared_docs
@@ -78,7 +77,7 @@ class CoregSC(PredictMixin, MultiViewClusterer):
     max_iter: int = 10
     kernel: str = "gaussian"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     max_dense_samples: int = 5000
     random_state: Any = None
     verbose: int = 0

@@ -1,12 +1,11 @@
 """GBS: a general graph-based system for multi-view clustering."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from manyview.graphs import FitSize, Stack
-from manyview.inputs import Scaling
+from manyview.graphs import FitSize, Neighbors, Stack
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP
 from manyview.methods._docs import shared_docs
@@ -60,11 +59,11 @@ class GBS(PredictMixin, MultiViewClusterer):
 
     n_clusters: int | str = 8
     _: KW_ONLY
-    n_neighbors: int | str = "auto"
+    n_neighbors: Neighbors = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     updates: str = "published"
     lambda_init: float = 1.0
     max_iter: int = 100

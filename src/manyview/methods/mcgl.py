@@ -1,7 +1,7 @@
 """MCGL: one graph from graphs that were first learned view by view."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview import _kernels
 from manyview._typing import FloatArray
-from manyview.graphs import FitSize, GraphStack, stack_graphs, union_components
-from manyview.inputs import Scaling
+from manyview.graphs import FitSize, GraphStack, Neighbors, stack_graphs, union_components
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, real
 from manyview.methods._docs import shared_docs
@@ -94,11 +94,11 @@ class MCGL(PredictMixin, MultiViewClusterer):
 
     n_clusters: int | str = 8
     _: KW_ONLY
-    n_neighbors: int | str = "auto"
+    n_neighbors: Neighbors = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     max_iter: int = 30
     tol: float = 1e-3
     random_state: Any = None

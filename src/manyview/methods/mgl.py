@@ -1,7 +1,6 @@
 """MGL: one embedding for all views' graphs, weighted without parameters."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -10,8 +9,8 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray
-from manyview.graphs import FitSize
-from manyview.inputs import Scaling
+from manyview.graphs import FitSize, Neighbors
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, real
 from manyview.methods._docs import shared_docs
@@ -97,11 +96,11 @@ class MGL(PredictMixin, MultiViewClusterer):
 
     n_clusters: int | str = 8
     _: KW_ONLY
-    n_neighbors: int | str = "auto"
+    n_neighbors: Neighbors = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     max_iter: int = 100
     tol: float = 1e-8
     random_state: Any = None

@@ -1,7 +1,6 @@
 """MSC: robust multi-view spectral clustering by a low-rank and sparse decomposition."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray
 from manyview.graphs import FitSize, view_kernels
-from manyview.inputs import Scaling
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, KERNEL, integer, real
 from manyview.methods._docs import shared_docs
@@ -92,7 +91,7 @@ class MSC(PredictMixin, MultiViewClusterer):
     tol: float = 1e-6
     kernel: str = "gaussian"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     max_dense_samples: int = 5000
     random_state: Any = None
     verbose: int = 0

@@ -1,13 +1,12 @@
 """Spectral clustering of the mean of the views' graphs: the baseline that learns nothing."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from scipy.sparse import csr_array
 
-from manyview.graphs import FitSize
-from manyview.inputs import Scaling
+from manyview.graphs import FitSize, Neighbors
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH
 from manyview.methods._docs import shared_docs
@@ -51,11 +50,11 @@ class SpectralAverage(PredictMixin, MultiViewClusterer):
 
     n_clusters: int | str = 8
     _: KW_ONLY
-    n_neighbors: int | str = "auto"
+    n_neighbors: Neighbors = "auto"
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     random_state: Any = None
     verbose: int = 0
 

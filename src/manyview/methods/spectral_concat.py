@@ -1,13 +1,12 @@
 """Spectral clustering of all views' features side by side."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 from manyview.graphs import FitSize, ViewSize, concatenated_graph, joined
-from manyview.inputs import Scaling
+from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
-from manyview.methods._constraints import COMMON, GRAPH
+from manyview.methods._constraints import COMMON, ONE_GRAPH
 from manyview.methods._docs import shared_docs
 from manyview.methods._mean_graph import mean_graph_results
 from manyview.methods._memory_model import candidate_bytes, graph_bytes, spectral_memory
@@ -47,7 +46,7 @@ class SpectralConcat(PredictMixin, MultiViewClusterer):
     (60,)
     """
 
-    _constraints = COMMON | GRAPH
+    _constraints = COMMON | ONE_GRAPH
 
     n_clusters: int | str = 8
     _: KW_ONLY
@@ -55,7 +54,7 @@ class SpectralConcat(PredictMixin, MultiViewClusterer):
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     random_state: Any = None
     verbose: int = 0
 

@@ -1,15 +1,14 @@
 """Spectral clustering of one of the views."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from manyview.graphs import FitSize
-from manyview.inputs import Scaling, Views
+from manyview.inputs import Scaling, ViewColumns, Views
 from manyview.methods._base import MultiViewClusterer, view_index
-from manyview.methods._constraints import COMMON, GRAPH
+from manyview.methods._constraints import COMMON, ONE_GRAPH
 from manyview.methods._docs import shared_docs
 from manyview.methods._mean_graph import mean_graph_results
 from manyview.methods._memory_model import spectral_memory
@@ -48,7 +47,7 @@ class SpectralView(PredictMixin, MultiViewClusterer):
     (60,)
     """
 
-    _constraints = COMMON | GRAPH
+    _constraints = COMMON | ONE_GRAPH
 
     n_clusters: int | str = 8
     _: KW_ONLY
@@ -57,7 +56,7 @@ class SpectralView(PredictMixin, MultiViewClusterer):
     graph: str = "adaptive"
     neighbor_search: str = "auto"
     scaling: Scaling = "paper"
-    views: Sequence[int] | None = None
+    views: ViewColumns = None
     random_state: Any = None
     verbose: int = 0
 

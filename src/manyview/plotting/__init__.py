@@ -1,6 +1,8 @@
 """Figures of clusterings, drawn with matplotlib.
 
-Every `plot_...` function draws on `ax`, or on new axes where none are given, and returns them.
+Every `plot_...` function takes a result of `manyview.cluster` or a fitted estimator, draws on `ax`,
+or on new axes where none are given, and returns the axes. `plot_agreement` and `plot_alluvial`
+compare several clusterings.
 
 Examples
 --------
@@ -9,9 +11,9 @@ Examples
 >>> data = datasets.make_conflict_views(60, 3, random_state=0)
 >>> model = AngularCIGMVC(3, random_state=0).fit(data.views)
 >>> first, second, third = Figure().subplots(3)
->>> ax = plot_samples(map_samples(model), model.labels_, first, values=model.confidence_)
+>>> ax = plot_samples(model, ax=first, values=model.confidence_)
 >>> ax = plot_disagreement(model, second)
->>> ax = plot_weight_history(model.history_, model.view_names_, third)
+>>> ax = plot_weight_history(model, ax=third)
 >>> len(ax.lines)
 3
 """

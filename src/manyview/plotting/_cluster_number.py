@@ -6,11 +6,16 @@ import numpy as np
 
 from manyview.plotting._alluvial import draw_columns
 from manyview.plotting._figures import new_axes
+from manyview.plotting._fitted import is_model, learned
 
 
 def plot_cluster_number(suggestion: Any, ax: Any = None) -> Any:
-    """Stability, modularity and score of every number of clusters; the suggested one is marked."""
-    ax = new_axes(ax)
+    """Stability, modularity and score of every number of clusters; the suggested one is marked.
+
+    `suggestion` is that of `suggest_n_clusters`, or a result or an estimator with
+    ``n_clusters="auto"``.
+    """
+    ax, suggestion = new_axes(ax), _evidence(suggestion)
     numbers = suggestion.candidates
     ax.plot(numbers, suggestion.stability, "o-", color="C0", markersize=4, label="stability")
     ax.plot(numbers, suggestion.modularity, "o-", color="0.6", markersize=3, label="modularity")
@@ -29,9 +34,10 @@ def plot_splits(suggestion: Any, ax: Any = None, *, most: int = 12) -> Any:
     Columns are numbers of clusters, up to `most`, or to the suggested number if that is larger. A
     box is a cluster; its height is the number of its samples. A band is the samples that two
     clusters in adjacent columns share. A stable cluster stays one box from column to column. Many
-    crossing bands mean that clusters were rearranged, not split.
+    crossing bands mean that clusters were rearranged, not split. `suggestion` is as in
+    `plot_cluster_number`.
     """
-    ax = new_axes(ax)
+    ax, suggestion = new_axes(ax), _evidence(suggestion)
     most = max(most, suggestion.n_clusters)
     shown = [
         (number, labels)
@@ -45,3 +51,7 @@ def plot_splits(suggestion: Any, ax: Any = None, *, most: int = 12) -> Any:
     ax.set(xlabel="number of clusters")
     ax.set_xticks(range(len(shown)), [str(number) for number, _ in shown])
     return ax
+
+
+def _evidence(suggestion: Any) -> Any:
+    return learned(suggestion, "cluster_number_") if is_model(suggestion) else suggestion

@@ -1,6 +1,6 @@
 """Figures of fitted models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,8 @@ from scipy.sparse import coo_array
 
 from manyview._typing import FloatArray, IntArray
 from manyview.plotting._effects import FeatureEffect
+from manyview.plotting._fitted import by_name, effects_of, fitted, graph_of, is_model, learned
+from manyview.plotting._map import map_samples
 
 try:
     import matplotlib as mpl
@@ -23,8 +25,8 @@ _MAX_NAME_LENGTH = 20
 
 
 def plot_samples(
-    coordinates: FloatArray,
-    labels: ArrayLike,
+    model: Any,
+    labels: ArrayLike | None = None,
     ax: Any = None,
     *,
     values: ArrayLike | None = None,
@@ -32,10 +34,14 @@ def plot_samples(
 ) -> Any:
     """Samples on a map, coloured by cluster (or class), or by one value per sample.
 
-    With `values`, such as confidences, the figure has a colour bar named `value_name`, and samples
-    whose value is NaN are grey. Clusters are named on the map in both cases.
+    `model` is a result, an estimator, or coordinates of shape (n_samples, 2) as `map_samples` gives
+    them; `labels` are the clusters by default. With `values`, such as confidences, the figure has a
+    colour bar named `value_name`, and samples whose value is NaN are grey. Clusters are named on
+    the map in both cases.
     """
     ax = new_axes(ax)
+    coordinates = map_samples(model) if is_model(model) else np.asarray(model)
+    labels = learned(model, "labels_") if labels is None else labels
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     style: dict[str, Any] = {"s": 7, "linewidths": 0, "rasterized": True}
     if values is None:
@@ -55,10 +61,10 @@ def plot_samples(
     return ax
 
 
-def plot_cluster_sizes(
-    labels: ArrayLike, ax: Any = None, *, confidence: ArrayLike | None = None
-) -> Any:
+def plot_cluster_sizes(model: Any, ax: Any = None, *, confidence: ArrayLike | None = None) -> Any:
     """Number of samples per cluster, with their mean confidence if it is given.
+
+    `model` is a result, an estimator, or labels.
 
     Examples
     --------
@@ -68,7 +74,8 @@ def plot_cluster_sizes(
     ['2', '1', '3']
     """
     ax = new_axes(ax)
-    names, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    labels = np.asarray(fitted(model).labels_ if is_model(model) else model)
+    names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     bars = ax.barh(np.arange(len(names)), sizes, color=cluster_colors(len(names)))
     texts, note = [f"{size:,}" for size in sizes], ""
     if confidence is not None:
@@ -82,14 +89,16 @@ def plot_cluster_sizes(
     return ax
 
 
-def plot_convergence(models: Mapping[str, Any], ax: Any = None, against: str = "round") -> Any:
-    """Objective without penalties against rounds or seconds, one line per named model.
+def plot_convergence(models: Any, ax: Any = None, against: str = "round") -> Any:
+    """Objective without penalties against rounds or seconds, one line per model.
+
+    `models` is a result, an estimator, or several of them by name.
 
     Round 0 is left out: its view weights are not learned yet, so its objective is on another scale.
     """
     ax = new_axes(ax)
-    for name, model in models.items():
-        rounds = model.history_[1:]
+    for name, model in by_name(models).items():
+        rounds = learned(model, "history_")[1:]
         values = [entry.objective_without_penalties for entry in rounds]
         ax.plot([getattr(entry, against) for entry in rounds], values, marker="o", label=name)
     ax.set(xlabel=against, ylabel=r"$\sum_v \alpha_v \|U - A_v\|_F^2$")
@@ -99,13 +108,17 @@ def plot_convergence(models: Mapping[str, Any], ax: Any = None, against: str = "
     return ax
 
 
-def plot_view_weights(models: Mapping[str, Any], ax: Any = None) -> Any:
-    """View weights as shares of their sum, one bar per view and named model."""
+def plot_view_weights(models: Any, ax: Any = None) -> Any:
+    """View weights as shares of their sum, one bar per view and model.
+
+    `models` is a result, an estimator, or several of them by name.
+    """
     ax = new_axes(ax)
+    models = by_name(models)
     names = next(iter(models.values())).view_names_
     height = 0.8 / len(models)
     for row, (label, model) in enumerate(models.items()):
-        share = model.view_weights_ / model.view_weights_.sum()
+        share = model.vote_weights_
         ax.barh(np.arange(len(names)) + row * height, share, height=height, label=label)
     middle = np.arange(len(names)) + (len(models) - 1) * height / 2
     ax.set(yticks=middle, yticklabels=map(plain, names), xlabel="share of the view weights")
@@ -114,9 +127,14 @@ def plot_view_weights(models: Mapping[str, Any], ax: Any = None) -> Any:
     return ax
 
 
-def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: Any = None) -> Any:
-    """View weights as shares of their sum, round by round; they start equal."""
+def plot_weight_history(model: Any, view_names: Sequence[str] | None = None, ax: Any = None) -> Any:
+    """View weights as shares of their sum, round by round; they start equal.
+
+    `model` is a result or an estimator, or its `history_` with names of the views.
+    """
     ax = new_axes(ax)
+    history = model if isinstance(model, Sequence) else learned(model, "history_")
+    view_names = learned(model, "view_names_") if view_names is None else view_names
     weights = np.array([entry.view_weights for entry in history])
     shares = weights / weights.sum(axis=1, keepdims=True)
     rounds = [entry.round for entry in history]
@@ -136,14 +154,24 @@ def plot_weight_history(history: Sequence[Any], view_names: Sequence[str], ax: A
 
 
 def plot_graph(
-    graph: Any, labels: IntArray, ax: Any = None, n_bins: int = 300, *, cmap: Any = "Blues"
+    model: Any,
+    labels: IntArray | None = None,
+    ax: Any = None,
+    n_bins: int = 300,
+    *,
+    view: str | None = None,
+    cmap: Any = "Blues",
 ) -> Any:
     """The weights of a graph as an image, with samples ordered by cluster.
 
-    A good clustering shows blocks on the diagonal. Both axes have at most `n_bins` bins of samples.
-    Darkness is the cube root of a bin's total weight, so that small weights stay visible.
+    `model` is a result or an estimator, of which the unified graph is shown, or that of the `view`
+    with this name; or a graph with labels. A good clustering shows blocks on the diagonal. Both
+    axes have at most `n_bins` bins of samples. Darkness is the cube root of a bin's total weight,
+    so that small weights stay visible.
     """
     ax = new_axes(ax)
+    graph = graph_of(model, view) if is_model(model) else model
+    labels = np.asarray(learned(model, "labels_") if labels is None else labels)
     n = len(labels)
     bins, n_bins = _bins(np.argsort(labels, kind="stable"), n_bins)
     entries = coo_array(graph)
@@ -159,12 +187,13 @@ def plot_graph(
 def plot_disagreement(model: Any, ax: Any = None, n_bins: int = 600) -> Any:
     """Disagreement as an image: one row per view, samples in columns.
 
+    `model` is a result or an estimator of a method that splits graphs.
     Samples are ordered by cluster and, within it, by their highest disagreement, so a cluster that
     one view contradicts shows as a bright part of that view's row. With more samples than `n_bins`,
     a column is the mean of several. Grey: the view has no edges for the sample.
     """
     ax = new_axes(ax)
-    values, labels = np.asarray(model.sample_disagreement_), np.asarray(model.labels_)
+    values, labels = np.asarray(learned(model, "sample_disagreement_")), fitted(model).labels_
     n, n_views = values.shape
     known = np.isfinite(values)
     filled = np.where(known, values, 0.0)
@@ -178,7 +207,11 @@ def plot_disagreement(model: Any, ax: Any = None, n_bins: int = 600) -> Any:
     )  # fmt: skip
     sizes = np.bincount(labels)
     ends = np.cumsum(sizes)
-    ax.set(yticks=np.arange(n_views), yticklabels=map(plain, model.view_names_), xlabel="cluster")
+    ax.set(
+        yticks=np.arange(n_views),
+        yticklabels=map(plain, fitted(model).view_names_),
+        xlabel="cluster",
+    )
     if len(sizes) <= _MAX_LABELLED:
         ax.vlines(ends[:-1], -0.5, n_views - 0.5, color="white", linewidth=0.8)
         wide = sizes >= 0.02 * n  # the numbers of narrower clusters would overlap
@@ -190,8 +223,13 @@ def plot_disagreement(model: Any, ax: Any = None, n_bins: int = 600) -> Any:
     return ax
 
 
-def plot_feature_effects(effects: Sequence[FeatureEffect], ax: Any = None) -> Any:
+def plot_feature_effects(
+    model: Any, ax: Any = None, *, cluster: int = 0, view: str | None = None, top: int = 8
+) -> Any:
     """The effects of features in one cluster; positive where the feature is higher in it.
+
+    `model` is a result or an estimator, of which the `top` strongest features of a view (by default
+    the first) are shown; or a list of `FeatureEffect`.
 
     Examples
     --------
@@ -202,6 +240,9 @@ def plot_feature_effects(effects: Sequence[FeatureEffect], ax: Any = None) -> An
     ['+2.00', '-0.70']
     """
     ax = new_axes(ax)
+    effects: Sequence[FeatureEffect] = (
+        effects_of(model, cluster, view, top) if is_model(model) else model
+    )
     sizes = [effect.effect for effect in effects]
     colors = ["C0" if size > 0 else "C1" for size in sizes]
     bars = ax.barh(np.arange(len(effects)), sizes, color=colors)

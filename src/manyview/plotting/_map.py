@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import count_components
+from manyview.plotting._fitted import learned
 from manyview.spectral import laplacian_spectrum, unit_rows
 
 _MAX_DIMENSIONS = 60
@@ -19,8 +20,10 @@ _JITTER = 1e-4
 
 
 def map_samples(model: Any, random_state: int = 0) -> FloatArray:
-    """Map coordinates of all samples of a fitted model, (n_samples, 2); see `map_graphs`."""
-    return map_graphs(model.view_graphs_, model.n_clusters_, random_state=random_state)
+    """Map coordinates of all samples of a result or an estimator, (n_samples, 2); see
+    `map_graphs`."""
+    graphs, n_clusters = learned(model, "view_graphs_"), learned(model, "n_clusters_")
+    return map_graphs(graphs, n_clusters, random_state=random_state)
 
 
 def map_graphs(

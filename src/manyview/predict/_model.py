@@ -9,12 +9,16 @@ from scipy.sparse import csr_array, vstack
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_reference
-from manyview.inputs import AlignedTables, Views, aligned_tables, joint_rows, views_from_tables
+from manyview.inputs import Views, joint_rows, views_from_tables
+from manyview.predict._new_samples import new_tables
 from manyview.predict._training_views import TrainingView, match_views
 from manyview.predict._voting import vote_shares, votes_by_distance
+from manyview.runtime import require_pandas
 
 # Neighbours that no other view agrees with are still the nearest.
 _MIN_TRUST = 1e-3
+# A view of weight 0 decides only for samples that no other view has.
+_MIN_WEIGHT = 1e-9
 # Training samples whose own distances tell what is usual, and the share of them that is. What is
 # farther than so many times that is outside.
 _PROBES, _USUAL, _OUTSIDE = 300, 0.99, 2.0
@@ -22,7 +26,7 @@ _PROBES, _USUAL, _OUTSIDE = 300, 0.99, 2.0
 _FAR = 1e6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prediction:
     """Clusters of new samples.
 
@@ -30,7 +34,7 @@ class Prediction:
     ----------
     labels : array of shape (n_samples,)
     shares : array of shape (n_samples, n_clusters)
-        The share of the neighbours' votes for every cluster.
+        The share of the neighbours' votes for every cluster; rows sum to 1.
     novelty : array of shape (n_samples,)
         How far the sample is from its nearest training samples, in units of twice the distance
         that 99 % of the training samples have at most: above 1 it is unlike anything known. Mean
@@ -55,6 +59,21 @@ class Prediction:
         """How many samples are unlike anything known."""
         return int((self.novelty > 1).sum())
 
+    def to_frame(self) -> Any:
+        """A pandas data frame with one row per sample: cluster, confidence and novelty."""
+        pd = require_pandas()
+        columns = {"cluster": self.labels, "confidence": self.confidence, "novelty": self.novelty}
+        return pd.DataFrame(
+            columns, index=None if self.ids is None else pd.Index(self.ids, name="id")
+        )
+
+    def __repr__(self) -> str:
+        found, known = np.unique(self.labels), self.confidence
+        return (
+            f"Prediction: {len(self.labels):,} samples in {len(found)} clusters, mean confidence "
+            f"{known.mean():.2f}, {self.n_outside:,} unlike anything known"
+        )
+
 
 @dataclass(frozen=True)
 class ClusterModel:
@@ -64,7 +83,6 @@ class ClusterModel:
     ----------
     views : tuple of TrainingView
     labels : array of shape (n_samples,)
-    n_neighbors : int
     neighbor_search : str
     seed : int
     about : dict
@@ -73,7 +91,6 @@ class ClusterModel:
 
     views: tuple[TrainingView, ...]
     labels: IntArray
-    n_neighbors: int
     neighbor_search: str
     seed: int
     about: Mapping[str, Any]
@@ -86,49 +103,28 @@ class ClusterModel:
     def names(self) -> tuple[str, ...]:
         return tuple(view.name for view in self.views)
 
-    def predict(self, data: Any, present: Any = None) -> Prediction:
+    def predict(self, data: Any, present: Any = None, *, views: Any = None) -> Prediction:
         """Assign new samples to the clusters of their nearest training samples.
 
         Parameters
         ----------
-        data : dict of tables by view name, list of all views in order, MuData, AnnData or
-            AlignedTables
-            Views left out, rows of NaN and missing samples have no vote. Columns with names may be
-            in any order.
+        data : as in `manyview.cluster`
+            Tables by view name, or all views in order. Views left out, rows of NaN and missing
+            samples have no vote. Columns with names may be in any order. Data frames with an index
+            of their own are joined by it.
         present : boolean array of shape (n_samples, n_views), optional
             False where a view lacks a sample.
+        views : optional
+            The parameter `views` of `manyview.cluster`, if the data need it: one table that is cut
+            into views, or matrices of a MuData or AnnData.
         """
-        new, ids = self.read(data, present)
-        return replace(self.predict_views(new), ids=ids)
+        tables = new_tables(data, self.names, views, present)
+        ids = tables.ids if tables.has_ids else None
+        return replace(self.predict_views(self.read(tables)), ids=ids)
 
-    def read(self, data: Any, present: Any = None) -> tuple[Views, tuple[str, ...] | None]:
-        """New samples in the views of the model, and their ids if given."""
-        if isinstance(data, AlignedTables) or hasattr(data, "obs_names"):
-            mod = getattr(data, "mod", None)
-            chosen = self.names if mod is None else [name for name in self.names if name in mod]
-            tables = data if isinstance(data, AlignedTables) else aligned_tables(data, chosen)
-            self._check_names(tables.views)
-            ids = tables.ids if tables.has_ids else None
-            return match_views(self.views, views_from_tables(tables, present)), ids
-        given = getattr(data, "views", data)
-        if isinstance(given, Mapping):
-            self._check_names(given)
-        elif len(given) != len(self.views):
-            raise ValueError(
-                f"got {len(given)} view(s); expected {len(self.views)} ({', '.join(self.names)}), "
-                "or a dict of some of them"
-            )
-        else:
-            given = dict(zip(self.names, given, strict=True))
-        return match_views(self.views, views_from_tables(given, present)), None
-
-    def _check_names(self, views: Mapping[Any, Any]) -> None:
-        foreign = [str(name) for name in views if str(name) not in self.names]
-        if foreign:
-            raise ValueError(
-                f"view '{foreign[0]}'; expected some of {', '.join(self.names)} (on the command "
-                "line NAME=FILE names a view)"
-            )
+    def read(self, tables: Any, present: Any = None) -> Views:
+        """New samples in the views of the model; row i of every table is sample i."""
+        return match_views(self.views, views_from_tables(tables, present))
 
     def predict_views(self, new: Views) -> Prediction:
         """The same for views returned by `read` or `match_views`."""
@@ -138,8 +134,8 @@ class ClusterModel:
         known = ~np.isnan(np.array(novelties))
         weights = known * self._weights[:, None]
         total = (weights * np.nan_to_num(novelties, posinf=_FAR)).sum(axis=0)
-        novelty = np.divide(total, weights.sum(axis=0), where=weights.any(axis=0), out=total)
-        return Prediction(np.asarray(shares.argmax(axis=1)), shares, np.minimum(novelty, _FAR))
+        novelty = np.minimum(total / weights.sum(axis=0), _FAR)
+        return Prediction(np.asarray(shares.argmax(axis=1)), shares, novelty)
 
     def mean_of_neighbors(self, new: Views, values: FloatArray) -> FloatArray:
         """The mean of the training samples' values for every new sample, weighted by votes."""
@@ -152,7 +148,7 @@ class ClusterModel:
 
     @property
     def _weights(self) -> FloatArray:
-        return np.array([view.weight for view in self.views])
+        return np.maximum([view.weight for view in self.views], _MIN_WEIGHT)
 
     def _votes_in(self, v: int, new: Views) -> tuple[csr_array, FloatArray]:
         """Votes of training samples for new samples in a view, (new, training), and the novelty of
@@ -167,7 +163,7 @@ class ClusterModel:
         probes = np.unique(np.linspace(0, n_training - 1, _PROBES).astype(np.intp))
         both = vstack if isinstance(matrix, csr_array) else np.vstack
         rows = joint_rows(view.matrix, both([matrix, view.matrix[probes]]), view.scaling)
-        m = min(self.n_neighbors + 1, n_training)
+        m = min(view.n_neighbors + 1, n_training)
         columns, distances = nearest_reference(rows, n_training, m, self.neighbor_search, self.seed)
         limit = _OUTSIDE**2 * float(np.quantile(distances[n_new:, -1], _USUAL))
         columns, distances = columns[:n_new], distances[:n_new]

@@ -14,7 +14,7 @@ from manyview.predict._training_views import TrainingView
 from manyview.runtime import ARCHIVE_ERRORS, Archive, archive_bytes, read_archive, write_file
 
 #: Increased when older programs can't read what newer ones write.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _FORMAT = "manyview model"
 _MANIFEST = "model.json"
 
@@ -41,6 +41,7 @@ def model_bytes(model: ClusterModel) -> bytes:
                 "shape": list(view.matrix.shape),
                 "complete": view.samples is None,
                 "weight": view.weight,
+                "n_neighbors": view.n_neighbors,
                 "features": None if view.features is None else list(view.features),
                 "scaling": view.scaling,
             }
@@ -51,7 +52,6 @@ def model_bytes(model: ClusterModel) -> bytes:
         "about": dict(model.about),
         "n_samples": len(model.labels),
         "n_clusters": model.n_clusters,
-        "n_neighbors": model.n_neighbors,
         "neighbor_search": model.neighbor_search,
         "seed": model.seed,
         "views": views,
@@ -109,14 +109,13 @@ def _model(archive: Archive) -> ClusterModel:
     search = manifest["neighbor_search"]
     if search not in ("auto", "exact", "approximate"):
         raise ValueError(f"neighbor_search is {search!r}")
-    if not views or int(manifest["n_neighbors"]) < 1 or int(manifest["seed"]) < 0:
-        raise ValueError("it has no views, no neighbours or no seed")
+    if not views or int(manifest["seed"]) < 0:
+        raise ValueError("it has no views or no seed")
     if len({view.name for view in views}) < len(views) or not any(view.weight for view in views):
         raise ValueError("its views have the same names, or no weights")
     return ClusterModel(
         views=tuple(views),
         labels=labels.astype(np.intp),
-        n_neighbors=int(manifest["n_neighbors"]),
         neighbor_search=search,
         seed=int(manifest["seed"]),
         about=dict(manifest["about"]),
@@ -142,6 +141,10 @@ def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> TrainingVi
         scaling = "zscore" if width > 2 else "none"
     if scaling not in SCALINGS:
         raise ValueError(f"the scaling of view {v} is {scaling!r}")
+    # Up to format 2 files have one number for all views.
+    neighbors = int(entry.get("n_neighbors", archive.manifest.get("n_neighbors", 0)))
+    if neighbors < 1:
+        raise ValueError(f"view {v} has {neighbors} neighbours")
     weight, trust = float(entry["weight"]), archive.array(f"{prefix}/trust", "f", (own,))
     if not (math.isfinite(weight) and weight >= 0 and ((trust >= 0) & (trust <= 1)).all()):
         raise ValueError(f"weight or trust of view {v} is out of range")
@@ -151,6 +154,7 @@ def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> TrainingVi
         samples=samples,
         weight=weight,
         trust=trust,
+        n_neighbors=neighbors,
         features=None if features is None else tuple(map(str, features)),
         scaling=str(scaling),
     )

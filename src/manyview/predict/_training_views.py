@@ -21,12 +21,23 @@ class TrainingView:
     weight: float
     # (n_present,): the share of the sample's edges in this view that the other views agree with.
     trust: FloatArray
+    n_neighbors: int  # how many vote
     features: tuple[str, ...] | None = None  # names of the columns, if known; or None
     scaling: str = "zscore"  # one of `SCALINGS`
 
     @property
     def width(self) -> int:
         return int(self.matrix.shape[1])
+
+    @property
+    def has_names(self) -> bool:
+        """Whether its columns have names of their own."""
+        return self.features is not None and not is_numbered(self.features)
+
+
+def is_numbered(names: Sequence[str]) -> bool:
+    """Whether columns are "0", "1", ..., which stands for no names."""
+    return tuple(names) == tuple(map(str, range(len(names))))
 
 
 def match_views(training: Sequence[TrainingView], given: Views) -> Views:
@@ -54,21 +65,22 @@ def match_views(training: Sequence[TrainingView], given: Views) -> Views:
 
 def _match(view: TrainingView, matrix: Matrix, names: tuple[str, ...] | None) -> Matrix:
     """The columns of the training view, by name if both have names; dense or sparse as it is."""
-    if view.features is not None and names is not None and names != view.features:
-        if names == tuple(map(str, range(len(names)))):
+    if view.has_names and names is not None and names != view.features:
+        if is_numbered(names):
             logger.warning(
                 "columns of view '%s' have no names; they are taken in the order of the model's",
                 view.name,
             )
         else:
             position = {name: number for number, name in enumerate(names)}
-            missing = [name for name in view.features if name not in position]
+            features = view.features or ()
+            missing = [name for name in features if name not in position]
             if missing:
                 raise ValueError(
                     f"view '{view.name}' lacks {len(missing)} of the {view.width} columns of the "
                     f"training samples, the first is {missing[0]!r}; expected all of them"
                 )
-            matrix = matrix[:, [position[name] for name in view.features]]
+            matrix = matrix[:, [position[name] for name in features]]
     if matrix.shape[1] != view.width:
         raise ValueError(
             f"view '{view.name}' has {matrix.shape[1]} columns; expected {view.width}, as in the "

@@ -95,7 +95,7 @@ def _settings(result: Any, summary: Mapping[str, Any]) -> dict[str, str]:
         "method": type(estimator).__name__,
         "samples": f"{len(result.ids):,}",
         "clusters": f"{result.n_clusters}{suggested}",
-        "neighbours": str(estimator.n_neighbors_),
+        "neighbours": str(estimator.n_neighbors_).strip("()"),
         "seed": str(estimator.random_state),
         "fit": f"{result.seconds:.1f} s",
     }

@@ -3,7 +3,13 @@
 from manyview.runtime._archive import ARCHIVE_ERRORS, Archive, archive_bytes, read_archive
 from manyview.runtime._atomic_write import check_folder, check_writable, write_file, write_files
 from manyview.runtime._checkpoint import Checkpoint
-from manyview.runtime._checks import check_choice, check_integer, check_real, require_extra
+from manyview.runtime._checks import (
+    check_choice,
+    check_integer,
+    check_real,
+    require_extra,
+    require_pandas,
+)
 from manyview.runtime._eigen import some_eigenpairs
 from manyview.runtime._log import logger, verbosity
 from manyview.runtime._memory import (

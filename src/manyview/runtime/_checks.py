@@ -50,3 +50,12 @@ def require_extra(what: str, extra: str) -> Iterator[None]:
             f"{what} needs {error.name}, which is not installed; "
             f"expected: pip install 'manyview[{extra}]'"
         ) from error
+
+
+def require_pandas() -> Any:
+    """The module pandas, which is no dependency: who wants data frames has it."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("data frames need pandas: pip install pandas") from error
+    return pd
