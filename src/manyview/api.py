@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.inputs import AlignedTables, Scaling, aligned_tables
+from manyview.inputs import AlignedTables, Choice, Scaling, aligned_tables
 from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED, ConsensusGraph
 from manyview.result import ClusterResult
 from manyview.runtime import check_choice, require_extra
@@ -22,9 +22,8 @@ def cluster(
     n_clusters: int | str = "auto",
     *,
     method: str = DEFAULT,
-    views: Sequence[str] | None = None,
+    views: Choice | None = None,
     present: Any = None,
-    add_to_obs: str | None = None,
     random_state: int | None = 0,
     checkpoint: str | Path | None = None,
     client: Any = None,
@@ -42,12 +41,12 @@ def cluster(
         "auto" suggests it from the graphs of the views.
     method : {"consensus", "angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}
         "consensus" by default.
-    views : names of the views to use, optional
-        For AnnData: "X", layers or keys of obsm; by default "X" alone.
+    views : names of the views to use, or dict of name to matrix, optional
+        For AnnData: "X", layers or keys of obsm; by default "X" alone. A dict chooses a matrix per
+        modality of a MuData, ``{"rna": "X_pca", "protein": "X"}``, and names the views of an
+        AnnData. "layers/NAME" or "obsm/NAME" where both have the name.
     present : boolean array of shape (n_samples, n_views), optional
         False where a view lacks a sample.
-    add_to_obs : str, optional
-        For MuData and AnnData: the column of `obs` to write the clusters to.
     random_state : int or None, default=0
     checkpoint : path of a folder, optional
         For "consensus", "angular", "cigmvc" and "gbs": save progress there; the same call resumes
@@ -80,10 +79,6 @@ def cluster(
             f"n_clusters={n_clusters!r} with resolution={options['resolution']!r}; expected one of "
             "them"
         )
-    if add_to_obs is not None and not hasattr(data, "obs_names"):
-        raise ValueError(
-            f"add_to_obs={add_to_obs!r} with {type(data).__name__}; expected MuData or AnnData"
-        )
     estimator = BY_SHORT_NAME[method].make(n_clusters, random_state=random_state, **options)
     for name, value in (("checkpoint", checkpoint), ("client", client)):
         if value is not None and method not in DISTRIBUTED:
@@ -99,14 +94,11 @@ def cluster(
         else:
             tables = _fit_on_dask(estimator, data, views, present, client=client, **kept)
     seconds = time.perf_counter() - started
-    result = ClusterResult(tables, estimator, method, seconds, tuple(recorded))
-    if add_to_obs is not None:
-        result.add_to_obs(data, add_to_obs)
-    return result
+    return ClusterResult(tables, estimator, method, seconds, tuple(recorded))
 
 
 def _fit_on_dask(
-    estimator: Any, data: Any, views: Sequence[str] | None, present: Any, **given: Any
+    estimator: Any, data: Any, views: Choice | None, present: Any, **given: Any
 ) -> AlignedTables:
     """Fit, and return the tables; features may be on the workers alone."""
     with require_extra("a fit on Dask", "dask"):

@@ -9,7 +9,16 @@ from scipy.sparse import csr_array
 
 from manyview.distributed._parquet import parquet_table
 from manyview.distributed._views import is_distributed
-from manyview.inputs import AlignedTables, Table, align, chosen_names, column_names, name_tables
+from manyview.inputs import (
+    AlignedTables,
+    Choice,
+    Table,
+    align,
+    chosen_names,
+    column_names,
+    name_tables,
+    refuse_dict,
+)
 from manyview.inputs.files import ReadOptions, read_tables
 
 
@@ -38,7 +47,7 @@ class DistributedTables:
     features: dict[str, tuple[str, ...]]
 
 
-def distributed_tables(data: Any, views: Sequence[str] | None = None) -> DistributedTables | None:
+def distributed_tables(data: Any, views: Choice | None = None) -> DistributedTables | None:
     """Tables by name, paths of Parquet files as Dask arrays; None if all tables are local."""
     if not isinstance(data, Mapping | list | tuple):
         return None
@@ -46,6 +55,7 @@ def distributed_tables(data: Any, views: Sequence[str] | None = None) -> Distrib
     named = {name: named[name] for name in chosen_names(named, views, "views")}
     if not any(map(is_distributed, named.values())):
         return None
+    refuse_dict(views)
     features: dict[str, tuple[str, ...]] = {}
     for name, table in named.items():
         names = column_names(table)

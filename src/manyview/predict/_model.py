@@ -9,7 +9,14 @@ from scipy.sparse import csr_array, vstack
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_reference
-from manyview.inputs import AlignedTables, Views, aligned_tables, joint_rows, views_from_tables
+from manyview.inputs import (
+    AlignedTables,
+    Choice,
+    Views,
+    aligned_tables,
+    joint_rows,
+    views_from_tables,
+)
 from manyview.predict._training_views import TrainingView, match_views
 from manyview.predict._voting import vote_shares, votes_by_distance
 
@@ -86,7 +93,7 @@ class ClusterModel:
     def names(self) -> tuple[str, ...]:
         return tuple(view.name for view in self.views)
 
-    def predict(self, data: Any, present: Any = None) -> Prediction:
+    def predict(self, data: Any, present: Any = None, views: Choice | None = None) -> Prediction:
         """Assign new samples to the clusters of their nearest training samples.
 
         Parameters
@@ -97,19 +104,28 @@ class ClusterModel:
             in any order.
         present : boolean array of shape (n_samples, n_views), optional
             False where a view lacks a sample.
+        views : names, or dict of name to matrix, optional
+            For MuData and AnnData: where the views are, as in `manyview.cluster`.
         """
-        new, ids = self.read(data, present)
+        new, ids = self.read(data, present, views)
         return replace(self.predict_views(new), ids=ids)
 
-    def read(self, data: Any, present: Any = None) -> tuple[Views, tuple[str, ...] | None]:
+    def read(
+        self, data: Any, present: Any = None, views: Choice | None = None
+    ) -> tuple[Views, tuple[str, ...] | None]:
         """New samples in the views of the model, and their ids if given."""
         if isinstance(data, AlignedTables) or hasattr(data, "obs_names"):
-            mod = getattr(data, "mod", None)
-            chosen = self.names if mod is None else [name for name in self.names if name in mod]
-            tables = data if isinstance(data, AlignedTables) else aligned_tables(data, chosen)
+            if not isinstance(data, AlignedTables) and views is None:
+                mod = getattr(data, "mod", None)
+                views = self.names if mod is None else [name for name in self.names if name in mod]
+            tables = aligned_tables(data, views)
             self._check_names(tables.views)
             ids = tables.ids if tables.has_ids else None
             return match_views(self.views, views_from_tables(tables, present)), ids
+        if views is not None:
+            raise ValueError(
+                f"views={views!r} with a {type(data).__name__}; expected MuData or AnnData"
+            )
         given = getattr(data, "views", data)
         if isinstance(given, Mapping):
             self._check_names(given)
