@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .PHONY: demo test test-quick test-slow test-oldest test-scanpy test-wheel dist fuzz audit lint types bench bench-dask \
-	bench-memory bench-scale bench-peers bench-practice bench-quality \
+	bench-cells bench-memory bench-scale bench-peers bench-practice bench-quality \
 	bench-quality-peers bench-readers robustness reproduce clean
 .DEFAULT_GOAL := demo
 
@@ -129,6 +129,12 @@ bench-quality-peers: $(VENV)/.installed-dev
 	@test -x .venv-peers-muon/bin/python || $(PYTHON_MUON) -m venv .venv-peers-muon
 	.venv-peers-muon/bin/python -m pip install $(QUIET) muon scanpy igraph
 	$(ONE_CORE) $(BIN)/python -m benchmarks.bench_quality peers
+
+# CITE-seq cells beside muon's weighted neighbours and Leiden; writes its table into docs/.
+bench-cells: $(VENV)/.installed-dev
+	@test -x .venv-peers-muon/bin/python || $(PYTHON_MUON) -m venv .venv-peers-muon
+	.venv-peers-muon/bin/python -m pip install $(QUIET) muon scanpy igraph
+	$(ONE_CORE) $(BIN)/python -m benchmarks.bench_cells
 
 # Peak memory of reading files.
 bench-readers: $(VENV)/.installed-dev
