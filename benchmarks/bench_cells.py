@@ -1,8 +1,8 @@
 """CITE-seq cells: manyview beside muon's weighted nearest neighbours (WNN) and Leiden.
 
 Writes the table of docs/single-cell.md. The cells are in ../shared/real, which is no part of the
-project. ``make bench-cells`` makes the environment for muon and runs this in about 5 minutes on one
-core. Cell types are used for scoring alone.
+project. ``make bench-cells`` makes the environment for muon and runs this in about 15 minutes
+on one core. Cell types are used for scoring alone.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def main():
                 print(f"{share:.0%} {name} {label} {found.round(1)}", flush=True)
                 rows.append([f"{share:.0%}", said, label, *shown(*found)])
     process.close()
-    head = ["lack one", "data", "method", "with a cluster", "clusters", "ACC", "NMI", "ARI", "others",
-            "seconds"]  # fmt: skip
+    head = ["lack one", "data", "method", "with a cluster", "clusters", "ACC", "NMI", "ARI",
+            "others", "seconds"]  # fmt: skip
     about = f"{harness.machine()}; {versions_in(PYTHON, PACKAGES)}:"
     harness.write_block(PAGE, "cells", f"{about}\n\n{harness.table(head, rows)}")
     return 0
