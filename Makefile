@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
-.PHONY: demo test test-quick test-slow test-oldest test-wheel dist fuzz audit lint types bench bench-dask \
-	bench-memory bench-scale bench-peers bench-practice bench-quality \
+.PHONY: demo test test-quick test-slow test-oldest test-scanpy test-wheel dist fuzz audit lint types bench bench-dask \
+	bench-cells bench-memory bench-scale bench-peers bench-practice bench-quality \
 	bench-quality-peers bench-readers robustness reproduce clean
 .DEFAULT_GOAL := demo
 
@@ -35,6 +35,12 @@ test-slow: $(VENV)/.installed-dev
 MINUTES ?= 30
 fuzz: $(VENV)/.installed-dev
 	MANYVIEW_FUZZ_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/python -m pytest --numprocesses 2 tests/fuzz
+
+# Real scanpy on what results write to MuData and AnnData; about 900 MB, in an environment of its own.
+test-scanpy:
+	@test -x .venv-scanpy/bin/python || $(PYTHON) -m venv .venv-scanpy
+	.venv-scanpy/bin/python -m pip install $(QUIET) --editable ".[bio,leiden]" hypothesis pandas pytest scanpy
+	.venv-scanpy/bin/python -m pytest -q -rs tests/test_scanpy.py
 
 # The oldest versions that pyproject.toml allows; they may use what others have since deprecated.
 # For the newest, and for another Python:
@@ -124,6 +130,12 @@ bench-quality-peers: $(VENV)/.installed-dev
 	.venv-peers-muon/bin/python -m pip install $(QUIET) muon scanpy igraph
 	$(ONE_CORE) $(BIN)/python -m benchmarks.bench_quality peers
 
+# CITE-seq cells beside muon's weighted neighbours and Leiden; writes its table into docs/.
+bench-cells: $(VENV)/.installed-dev
+	@test -x .venv-peers-muon/bin/python || $(PYTHON_MUON) -m venv .venv-peers-muon
+	.venv-peers-muon/bin/python -m pip install $(QUIET) muon scanpy igraph
+	$(ONE_CORE) $(BIN)/python -m benchmarks.bench_cells
+
 # Peak memory of reading files.
 bench-readers: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_readers
@@ -137,4 +149,4 @@ reproduce: $(VENV)/.installed-cli
 	$(BIN)/manyview reproduce
 
 clean:
-	rm -rf $(VENV) .venv-audit .venv-core .venv-oldest .venv-peers .venv-peers-* .venv-wheel build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo
+	rm -rf $(VENV) .venv-audit .venv-core .venv-oldest .venv-peers .venv-peers-* .venv-scanpy .venv-wheel build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo

@@ -1,5 +1,5 @@
 """Weighted nearest neighbours of muon, and Leiden at the resolution that gives the number of
-clusters, or the nearest number to it."""
+clusters, or the nearest number to it; at resolution 1 where 0 clusters are asked for."""
 
 import muon
 import numpy as np
@@ -15,6 +15,8 @@ def fit(views, n_clusters, seed):
     data = muon.MuData(modalities)
     reach = min(200, data.n_obs - 1)  # 200 is muon's own
     muon.pp.neighbors(data, key_added="wnn", n_multineighbors=reach, random_state=seed)
+    if n_clusters == 0:
+        return leiden(data, 1.0, seed)
     low, high = np.log(1e-3), np.log(100.0)
     best = None
     for _ in range(STEPS):

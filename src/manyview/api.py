@@ -25,7 +25,6 @@ def cluster(
     method: str = DEFAULT,
     views: ViewColumns = None,
     present: Any = None,
-    add_to_obs: str | None = None,
     random_state: int | None = 0,
     checkpoint: str | Path | None = None,
     client: Any = None,
@@ -47,13 +46,13 @@ def cluster(
         "consensus" by default.
     views : optional
         Of several tables, or of a MuData: names of those to use. For AnnData: "X", layers or keys
-        of obsm; by default "X" alone. If data is one table: which columns are a view, as widths
-        left to right (``[64, 9]``), or for each view its columns (names, positions or a slice), in
-        a list or in a dict by the name of the view.
+        of obsm; by default "X" alone. A dict chooses a matrix per modality of a MuData,
+        ``{"rna": "X_pca", "protein": "X"}``, and names the views of an AnnData; "layers/NAME" or
+        "obsm/NAME" where both have the name. If data is one table: which columns are a view, as
+        widths left to right (``[64, 9]``), or for each view its columns (names, positions or a
+        slice), in a list or in a dict by the name of the view.
     present : boolean array of shape (n_samples, n_views), optional
         False where a view lacks a sample.
-    add_to_obs : str, optional
-        For MuData and AnnData: the column of `obs` to write the clusters to.
     random_state : int or None, default=0
     checkpoint : path of a folder, optional
         For "consensus", "angular", "cigmvc" and "gbs": save progress there; the same call resumes
@@ -86,10 +85,6 @@ def cluster(
             f"n_clusters={n_clusters!r} with resolution={options['resolution']!r}; expected one of "
             "them"
         )
-    if add_to_obs is not None and not hasattr(data, "obs_names"):
-        raise ValueError(
-            f"add_to_obs={add_to_obs!r} with {type(data).__name__}; expected MuData or AnnData"
-        )
     estimator = BY_SHORT_NAME[method].make(n_clusters, random_state=random_state, **options)
     for name, value in (("checkpoint", checkpoint), ("client", client)):
         if value is not None and method not in DISTRIBUTED:
@@ -105,10 +100,7 @@ def cluster(
         else:
             tables = _fit_on_dask(estimator, data, views, present, client=client, **kept)
     seconds = time.perf_counter() - started
-    result = ClusterResult(tables, estimator, method, seconds, tuple(recorded), views)
-    if add_to_obs is not None:
-        result.add_to_obs(data, add_to_obs)
-    return result
+    return ClusterResult(tables, estimator, method, seconds, tuple(recorded), views)
 
 
 def _fit_on_dask(

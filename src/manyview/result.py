@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
-from manyview.inputs import AlignedTables
+from manyview.inputs import AlignedTables, SampleResults, write_back
 from manyview.methods import plain_params
 from manyview.predict import ClusterModel, Prediction, model_bytes
 from manyview.runtime import require_pandas, write_file
@@ -225,11 +226,47 @@ class ClusterResult:
         # Written last: where it exists, all files are of one run.
         return files | {"summary.json": summary.encode()}
 
-    def add_to_obs(self, data: Any, column: str = "manyview") -> None:
-        """Write the clusters to a column of `obs` of the MuData or AnnData they came from."""
-        clusters = dict(zip(self.ids, self.labels.tolist(), strict=True))
-        values = [clusters.get(str(name)) for name in data.obs_names]
-        data.obs[column] = require_pandas().Categorical(values, categories=range(self.n_clusters))
+    def add_to(self, data: Any, key: str = "manyview") -> None:
+        """Write the result to the MuData or AnnData that was clustered.
+
+        - ``.obs[key]``: the cluster as text, also in each modality of a MuData. ``key`` with
+          ``_confidence``, ``_stability`` and ``_disagreement_<view>``: see `columns`.
+        - ``.obsm["X_" + key]``: the embedding.
+        - ``.obsp``: the graph of all views as ``key + "_connectivities"``, and the lengths of its
+          edges in the embedding as ``key + "_distances"``; neither after a fit on Dask.
+        - ``.uns[key]``: where these are, view weights, and as JSON the `summary`. With it scanpy
+          finds the graph: ``scanpy.tl.umap(data, neighbors_key=key)``.
+
+        Samples that were not clustered get missing values and no edges. What is there under these
+        names is replaced.
+        """
+        numbers = {name: values for name, values in self.columns().items() if name != "cluster"}
+        results = SampleResults(
+            ids=self.ids,
+            has_ids=self.tables.has_ids,
+            labels=self.labels,
+            columns=numbers,
+            embedding=self.estimator.embedding_,
+            graph=self._graph(),
+            params={"method": "manyview", "n_neighbors": int(np.max(self.estimator.n_neighbors_))},
+            about={
+                "views": np.array(self.view_names, dtype=object),
+                "view_weights": self.view_weights,
+                "summary": json.dumps(self.summary()),
+            },
+        )
+        write_back(data, key, results)
+
+    def _graph(self) -> csr_array | None:
+        """The unified graph, or for methods without one the weighted mean of the views' graphs,
+        symmetrised; None after a fit on Dask."""
+        if self.is_distributed:
+            return None
+        graph = getattr(self.estimator, "unified_graph_", None)
+        if graph is None:
+            weighted = zip(self.view_weights, self.estimator.view_graphs_, strict=True)
+            graph = sum(weight * view_graph for weight, view_graph in weighted)
+        return csr_array((graph + graph.T) / 2)
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:

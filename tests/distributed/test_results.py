@@ -152,8 +152,11 @@ def test_a_result_says_it_too(found, tmp_path):
 def test_clusters_go_to_obs(client, data):
     ad = pytest.importorskip("anndata")
     annotated = ad.AnnData(np.ascontiguousarray(next(iter(data.views.values()))))
-    found = cluster(annotated, 3, client=client, add_to_obs="group")
-    assert annotated.obs["group"].tolist() == found.labels.tolist()
+    found = cluster(annotated, 3, client=client)
+    found.add_to(annotated, key="group")
+    assert annotated.obs["group"].tolist() == list(map(str, found.labels))
+    assert not annotated.obsp  # the graph stays on the workers
+    assert "connectivities_key" not in annotated.uns["group"]
 
 
 @pytest.mark.parametrize("method", ["average", "mgl", "mcgl"])

@@ -41,8 +41,11 @@ def annotated(matrix=X, ids=IDS, prefix="g"):
     return ad.AnnData(matrix, obs=pd.DataFrame(index=list(ids)), var=pd.DataFrame(index=names))
 
 
-def write_h5mu(path):
-    modalities = {"rna": annotated(), "adt": annotated(X[2:0:-1, :2], ("c", "b"), "p")}
+def write_h5mu(path, rna=None):
+    modalities = {
+        "rna": annotated() if rna is None else rna,
+        "adt": annotated(X[2:0:-1, :2], ("c", "b"), "p"),
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # mudata's own, about its future
         mudata.MuData(modalities).write(path)

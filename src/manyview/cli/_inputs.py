@@ -10,7 +10,7 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     # fmt: off
     add("views", nargs="+", metavar="VIEW",
         help="a file, or NAME=FILE to name the view: .csv, .tsv, .parquet, .npy, .npz, .mat, .mtx, "
-        ".h5ad or .h5mu; FILE:KEY selects one of several arrays")
+        ".h5ad or .h5mu; FILE:KEY selects one of several arrays, FILE:rna/X_pca one of a modality")
     add("--id", metavar="COLUMN",
         help="column with the ids of the samples: the rows of all files are joined by it, in any "
         "order, and samples may be missing from some files")

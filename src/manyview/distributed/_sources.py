@@ -17,6 +17,7 @@ from manyview.inputs import (
     chosen_names,
     column_names,
     name_tables,
+    refuse_dict,
 )
 from manyview.inputs.files import ReadOptions, read_tables
 
@@ -54,6 +55,7 @@ def distributed_tables(data: Any, views: ViewColumns = None) -> DistributedTable
     named = {name: named[name] for name in chosen_names(named, views, "views")}
     if not any(map(is_distributed, named.values())):
         return None
+    refuse_dict(views)
     features: dict[str, tuple[str, ...]] = {}
     for name, table in named.items():
         names = column_names(table)

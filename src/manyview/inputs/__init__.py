@@ -1,6 +1,7 @@
 """Anything a user has -> `Views`: named, checked matrices over the same samples."""
 
 from manyview.inputs._align import AlignedTables, Table, align
+from manyview.inputs._annotated import Choice, chosen_names, refuse_dict
 from manyview.inputs._canonical_order import (
     CanonicalOrder,
     canonical_order,
@@ -8,7 +9,7 @@ from manyview.inputs._canonical_order import (
     order_from_digests,
     row_digests,
 )
-from manyview.inputs._containers import aligned_tables, chosen_names
+from manyview.inputs._containers import aligned_tables
 from manyview.inputs._cut import ViewColumns, view_columns
 from manyview.inputs._foreign import known_array, known_frame
 from manyview.inputs._missing import (
@@ -54,3 +55,4 @@ from manyview.inputs._views import (
     views_from_tables,
 )
 from manyview.inputs._warnings import warn_of_view
+from manyview.inputs._write_back import SampleResults, write_back

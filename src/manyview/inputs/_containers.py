@@ -1,7 +1,4 @@
-"""Python objects that hold views -> aligned tables.
-
-MuData and AnnData are recognised by their attributes: neither package is imported.
-"""
+"""Python objects that hold views -> aligned tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +9,14 @@ from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray
 from manyview.inputs._align import AlignedTables, Table, align
+from manyview.inputs._annotated import (
+    chosen_names,
+    is_anndata,
+    is_mudata,
+    matrix_tables,
+    modality_tables,
+    refuse_dict,
+)
 from manyview.inputs._cut import ViewColumns, view_columns
 from manyview.inputs._foreign import known_frame
 from manyview.inputs._missing import as_mask
@@ -34,9 +39,11 @@ def aligned_tables(data: Any, views: ViewColumns = None, present: Any = None) ->
     data : MuData, AnnData, dict, list or tuple of tables or of AnnData, AlignedTables, or a table
         Modalities of a MuData are its views. Data frames of pandas are joined by their index,
         unless all have the default one; other tables have the same samples in the same order.
-    views : names of views to take, optional
-        All by default; of an AnnData "X", names of layers or of obsm, by default "X" alone. One
-        table is cut into views by its columns: see `view_columns`.
+    views : optional
+        Names of views to take, all by default. Of an AnnData "X", names of layers or of obsm, by
+        default "X" alone. A dict is for MuData, ``{"rna": "X_pca"}``, where it has the matrix of
+        each modality, and for AnnData, where it names the views. "layers/NAME" or "obsm/NAME" if
+        both have the name. One table is cut into views by its columns: see `view_columns`.
     present : boolean array of shape (n_samples, n_views), optional
         False where a view lacks a sample; not for tables that are joined by ids.
     """
@@ -57,17 +64,17 @@ def aligned_tables(data: Any, views: ViewColumns = None, present: Any = None) ->
 
 
 def _tables(data: Any, views: ViewColumns) -> list[Table]:
-    if isinstance(getattr(data, "mod", None), Mapping):
-        chosen = chosen_names(data.mod, views, "modalities")
-        return [_annotated(name, data.mod[name].X, data.mod[name]) for name in chosen]
-    if hasattr(data, "obsm") and hasattr(data, "obs_names"):
-        return [_of_anndata(data, name) for name in (["X"] if views is None else views)]
+    if is_mudata(data):
+        return modality_tables(data.mod, views)
+    if is_anndata(data):
+        return matrix_tables(data, views)
     if not is_collection(data) and not _all_annotated(data):
         return _plain_tables(_cut(data, views))
     named = name_tables(getattr(data, "views", data))
     named = {name: named[name] for name in chosen_names(named, views, "views")}
     if _all_annotated(list(named.values())):
-        return [_annotated(name, table.X, table) for name, table in named.items()]
+        return modality_tables(named, views)
+    refuse_dict(views)
     return _plain_tables(named)
 
 
@@ -106,40 +113,6 @@ def _plain_tables(named: Mapping[str, Any]) -> list[Table]:
     return tables
 
 
-def chosen_names(named: Mapping[str, Any], views: Any, what: str) -> list[str]:
-    """The names in `views`, each once, or all names."""
-    if views is None:
-        return list(named)
-    if isinstance(views, Mapping):
-        raise ValueError(f"views={views!r}; expected a list of names of the {what} {list(named)}")
-    unknown = [name for name in views if name not in named]
-    if unknown:
-        raise ValueError(f"views has {unknown[0]!r}; expected some of the {what} {list(named)}")
-    return list(dict.fromkeys(views))
-
-
-def _of_anndata(data: Any, name: str) -> Table:
-    if name == "X":
-        return _annotated(name, data.X, data)
-    if name in data.layers:
-        return _annotated(name, data.layers[name], data)
-    if name in data.obsm:
-        table = data.obsm[name]
-        return Table(name, as_matrix(table, name), _texts(data.obs_names), column_names(table))
-    layers = [layer for layer in data.layers if layer is not None]  # anndata 0.13 has X as None
-    raise ValueError(f"views has {name!r}; expected some of {['X', *layers, *data.obsm]}")
-
-
-def _annotated(name: str, matrix: Any, data: Any) -> Table:
-    if matrix is None:
-        raise ValueError(f"view '{name}' has no X; expected a matrix")
-    return Table(name, as_matrix(matrix, name), _texts(data.obs_names), _texts(data.var_names))
-
-
-def _texts(index: Any) -> tuple[str, ...]:
-    return tuple(map(str, index))
-
-
 def _ids(frame: Any) -> tuple[str, ...]:
     return tuple(map(id_text, frame.index.tolist()))
 
@@ -153,6 +126,7 @@ def _is_default(frame: Any) -> bool:
 def _selected(aligned: AlignedTables, views: ViewColumns) -> AlignedTables:
     if views is None:
         return aligned
+    refuse_dict(views)
     chosen = chosen_names(aligned.views, views, "views")
     positions = [list(aligned.views).index(name) for name in chosen]
     return replace(

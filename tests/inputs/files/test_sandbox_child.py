@@ -309,6 +309,28 @@ def test_modalities_miss_samples(folder):
         read("x.h5mu:atac")
 
 
+def test_a_matrix_of_a_modality(folder):
+    modality = annotated()
+    modality.layers["counts"] = X + 1
+    modality.obsm["X_pca"] = X[:, :2]
+    modality.obsm["counts"] = X[:, :1]
+    write_h5mu("x.h5mu", modality)
+    table = read("x.h5mu:rna/X_pca")
+    assert (table.name, table.ids, table.features) == ("rna", IDS, None)
+    np.testing.assert_array_equal(table.matrix, X[:, :2])
+    np.testing.assert_array_equal(read("x.h5mu:rna/layers/counts").matrix, X + 1)
+    np.testing.assert_array_equal(read("x.h5mu:rna/X").matrix, X)
+    named = read_views(["pca=x.h5mu:rna/X_pca", "x.h5mu:rna", "x.h5mu:adt"])
+    assert [table.name for table in named] == ["pca", "rna", "adt"]
+    known = "expected one of 'X', 'layers/counts', 'obsm/X_pca', 'obsm/counts'"
+    with pytest.raises(ValueError, match=f"x.h5mu has no key 'umap' in 'rna'; {known}"):
+        read("x.h5mu:rna/umap")
+    with pytest.raises(ValueError, match=r"x.h5mu: key 'counts' in 'rna' is ambiguous; expected"):
+        read("x.h5mu:rna/counts")
+    with pytest.raises(ValueError, match=r"x.h5mu has no modality 'X_pca'; expected one of 'rna'"):
+        read("x.h5mu:X_pca")
+
+
 def test_links_lead_nowhere(folder):
     annotated().write_h5ad("x.h5ad")
     annotated().write_h5ad("y.h5ad")

@@ -273,10 +273,12 @@ def _hdf5_tables(h5py: Any, *, path: str, kind: str, key: str | None, **_: Any) 
         names = [name for name in order if name in found]
         if not names:
             raise _RefusedError(" has no modalities; expected at least one")
-        if key is not None and key not in names:
-            raise _RefusedError(f" has no modality {key!r}", names)
-        for name in names if key is None else [key]:
-            yield _annotated(_member(modalities, name), "X", name)
+        chosen, _slash, inner = (key or "").partition("/")
+        if key is not None and chosen not in names:
+            raise _RefusedError(f" has no modality {chosen!r}", names)
+        for name in [chosen] if chosen else names:
+            modality = _member(modalities, name)
+            yield _annotated(modality, _location(modality, inner or None, f" in {name!r}"), name)
 
 
 def _member(group: Any, path: str) -> Any:
@@ -299,7 +301,7 @@ def _is_array(stored: Any) -> bool:
     return hasattr(stored, "shape")
 
 
-def _location(store: Any, key: str | None) -> str:
+def _location(store: Any, key: str | None, where: str = "") -> str:
     """What the key means: X, a layer or an array of obsm."""
     if key is None or key == "X":
         return "X"
@@ -310,8 +312,8 @@ def _location(store: Any, key: str | None) -> str:
     if len(hits) == 1:
         return hits[0]
     if hits:
-        raise _RefusedError(f": key {key!r} is ambiguous", hits)
-    raise _RefusedError(f" has no key {key!r}", ["X", *known])
+        raise _RefusedError(f": key {key!r}{where} is ambiguous", hits)
+    raise _RefusedError(f" has no key {key!r}{where}", ["X", *known])
 
 
 def _annotated(group: Any, location: str, name: str) -> _Table:
