@@ -70,7 +70,9 @@ class ClusterResult:
     @property
     def disagreement(self) -> FloatArray | None:
         """(n_samples, n_views): the share of a sample's edges in a view that is inconsistent with
-        the other views; None for methods that do not split graphs."""
+        the other views; None for methods that do not split graphs, and for a single view."""
+        if len(self.view_names) == 1:
+            return None
         return getattr(self.estimator, "sample_disagreement_", None)
 
     @property
@@ -104,7 +106,9 @@ class ClusterResult:
         estimator, weights = self.estimator, self.view_weights
         suggestion = getattr(estimator, "cluster_number_", None)
         confidence = self.confidence[~np.isnan(self.confidence)]
-        disagreements = getattr(estimator, "view_disagreement_", [None] * len(weights))
+        disagreements = [None] * len(weights)
+        if self.disagreement is not None:
+            disagreements = estimator.view_disagreement_
         return {
             "manyview": __version__,
             "command": command,

@@ -139,16 +139,16 @@ def number_or_auto(flag: str, text: str) -> int | str:
 
 def _print_summary(result: Any, folder: Path) -> None:
     summary = result.summary()
-    rows = []
+    columns, rows = ["view", "samples", "features", "scaling", "weight"], []
+    if result.disagreement is not None:
+        columns.append("disagreement")
     for view in summary["views"]:
-        disagreement = view["disagreement"]
         counts = [f"{view['n_samples']:,}", f"{view['n_features']:,}", view["scaling"]]
-        counts.append(f"{view['weight']:.3f}")
-        rows.append([view["name"], *counts, "" if disagreement is None else f"{disagreement:.3f}"])
+        shares = [view[name] for name in columns[4:]]
+        rows.append([view["name"], *counts, *("" if x is None else f"{x:.3f}" for x in shares)])
     sizes = summary["cluster_sizes"]
     shown = ", ".join(f"{size:,}" for size in sizes[:20]) + (", ..." if len(sizes) > 20 else "")
     title = f"{summary['n_samples']:,} samples in {summary['n_clusters']} clusters"
-    columns = ("view", "samples", "features", "scaling", "weight", "disagreement")
     stability = summary["mean_stability"]
     note = "" if stability is None else f"\nMean stability: {stability:.2f}"
     print_table(title, columns, rows, 1, f"Samples per cluster: {shown}{note}")

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
 from manyview._version import __version__
@@ -19,12 +20,17 @@ from manyview.plotting import (
 )
 from manyview.report._assets import as_json, content_policy, environment, package_file
 from manyview.report._contents import ReportContents
-from manyview.report._points import choose_shown, point_data
+from manyview.report._points import choose_shown, map_data, point_data
 from manyview.report._svg import figure_svg
-from manyview.report._tables import FULL_BAR, cluster_rows, effect_row, most_disagreeing, number
+from manyview.report._tables import FULL_BAR, cluster_rows, column_heads, effect_row, number
 
 #: Samples on the map, at most: more would only cover each other.
 MAX_SHOWN = 4000
+# In the order in which they are joined to one script.
+_SCRIPTS = (
+    "data", "colors", "painting", "map", "smallmaps", "selection", "clusters", "pointing",
+    "samples", "page",
+)  # fmt: skip
 # The colour of edges: visible on light and on dark pages.
 _EDGE = "#3f86d6"
 # With more clusters than this, all lists of features start closed: the page would get long.
@@ -44,24 +50,21 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
     clusters = cluster_rows(contents)
     graphs = [view.graph for view in contents.views]
     coordinates = map_graphs(graphs, len(clusters), shown, random_state=random_state)
-    names = [] if contents.disagreement is None else [view.name for view in contents.views]
-    data = {
-        "points": point_data(contents, shown, coordinates),
-        "views": names,
+    data = point_data(contents, shown) | {
+        "maps": [map_data("all views", coordinates)],
         "colors": {mode: [row[mode] for row in clusters] for mode in ("light", "dark")},
     }
-    script = package_file("report/clusters.js")
+    script = Markup("\n").join(package_file(f"report/scripts/{name}.js") for name in _SCRIPTS)
     templates = environment()
     templates.filters |= {"count": "{:,}".format, "number": number, "effect_row": effect_row}
     return templates.get_template("report/clusters.html.j2").render(
         contents=contents, version=__version__,
         n_samples=len(contents.labels), n_shown=len(shown),
-        clusters=clusters, scalings=SCALINGS, disagreement_views=names, full_bar=FULL_BAR,
+        clusters=clusters, scalings=SCALINGS, columns=column_heads(data["columns"]), full_bar=FULL_BAR,
         graphs=_graph_figures(contents),
         learning=_learning_figures(contents),
         numbers=_number_figures(contents),
         heat=_disagreement_figure(contents),
-        samples=most_disagreeing(contents, {int(i): point for point, i in enumerate(shown)}),
         has_effects=any(view.effects for view in contents.views),
         open_effects=len(clusters) <= _MAX_OPEN,
         data=as_json(data), script=script, policy=content_policy(script),
