@@ -9,25 +9,12 @@ import numpy as np
 
 from manyview._typing import FloatArray, IntArray
 from manyview.report._contents import ReportContents
+from manyview.report._metadata import Metadata
 
-# Samples that every cluster keeps, if it has as many.
-_MIN_PER_CLUSTER = 5
 # Shares are stored in thousandths; this stands for an unknown one.
 _NO_SHARE = -32768
-
-
-def choose_shown(labels: IntArray, most: int, rng: np.random.Generator) -> IntArray:
-    """At most `most` random samples, in ascending order, with a few of every cluster."""
-    n = len(labels)
-    if n <= most:
-        return np.arange(n)
-    drawn = rng.permutation(n)
-    by_cluster = drawn[np.argsort(labels[drawn], kind="stable")]
-    sizes = np.bincount(labels)
-    rank = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # within the cluster
-    kept = by_cluster[rank < min(_MIN_PER_CLUSTER, max(1, most // len(sizes)))][:most]
-    rest = drawn[~np.isin(drawn, kept)]
-    return np.sort(np.concatenate([kept, rest[: most - len(kept)]]))
+# The code of samples without a category.
+_NO_CODE = 65535
 
 
 def packed(values: Any, kind: str) -> dict[str, str]:
@@ -66,7 +53,19 @@ def _columns(contents: ReportContents, shown: IntArray) -> list[dict[str, Any]]:
     if contents.disagreement is not None:
         names = [view.name for view in contents.views]
         columns += _disagreements(names, contents.disagreement[shown])
-    return columns
+    return columns + [_metadata(column, shown) for column in contents.metadata]
+
+
+def _metadata(column: Metadata, shown: IntArray) -> dict[str, Any]:
+    facts = {"name": column.name, "csv": column.name, "group": "metadata"}
+    values = column.values[shown]
+    if column.categories is None:
+        low, high = _range(values)
+        short = np.array_equal(values, values.astype(np.float32), equal_nan=True)
+        return facts | {"low": low, "high": high, "values": packed(values, "f4" if short else "f8")}
+    categories = column.categories[: _NO_CODE]
+    codes = np.where((values < 0) | (values >= _NO_CODE), _NO_CODE, values)
+    return facts | {"categories": categories, "values": packed(codes, "u2")}
 
 
 def _disagreements(names: Sequence[str], values: FloatArray) -> list[dict[str, Any]]:
@@ -93,6 +92,6 @@ def _share(name: str, values: FloatArray, *, csv: str = "", **facts: Any) -> dic
 
 
 def _range(values: FloatArray) -> tuple[float | None, float | None]:
-    """The smallest and the largest known value, rounded; None without any."""
+    """The smallest and the largest known value; None without any."""
     known = values[np.isfinite(values)]
-    return (round(float(known.min()), 3), round(float(known.max()), 3)) if len(known) else (None, None)
+    return (float(known.min()), float(known.max())) if len(known) else (None, None)

@@ -9,6 +9,7 @@ from manyview._typing import FloatArray, IntArray
 from manyview.plotting import FeatureEffect
 from manyview.report._colors import cluster_colors
 from manyview.report._contents import ReportContents
+from manyview.report._metadata import cluster_association
 
 #: Effect at which all bars end, so that a few extreme ones do not shrink the others.
 FULL_BAR = 3
@@ -74,12 +75,30 @@ def column_heads(columns: Sequence[Row]) -> list[Row]:
     ]
 
 
+def metadata_rows(contents: ReportContents) -> list[Row]:
+    """One row per column of metadata: what it holds, and its association with the clusters."""
+    rows = []
+    for column in contents.metadata:
+        kind = "numbers"
+        if column.categories is not None:
+            kind = f"{len(column.categories):,} categories"
+        association = number(cluster_association(column, contents.labels), 2)
+        known = f"{int(column.known.sum()):,}"
+        rows.append({"name": column.name, "kind": kind, "known": known, "association": association})
+    return rows
+
+
+def heat_cell(effect: float) -> Cell:
+    """An effect, and its share of `FULL_BAR`."""
+    share = float(np.clip(np.nan_to_num(effect / FULL_BAR), -1, 1))
+    return Cell(f"{effect:+.2f}".replace("-", "\N{MINUS SIGN}"), round(share, 2))
+
+
 def effect_row(item: FeatureEffect) -> Row:
     """One feature of a cluster; its bar is relative to `FULL_BAR`."""
-    share = float(np.clip(np.nan_to_num(item.effect / FULL_BAR), -1, 1))
     return {
         "feature": item.feature,
-        "effect": Cell(f"{item.effect:+.2f}".replace("-", "\N{MINUS SIGN}"), round(share, 3)),
+        "effect": heat_cell(item.effect),
         "inside": f"{item.mean_inside:.3g}",
         "outside": f"{item.mean_outside:.3g}",
     }

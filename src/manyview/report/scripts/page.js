@@ -32,6 +32,7 @@ addEventListener("afterprint", () => print(false));
 state.color = get("color").value;  // browsers keep it over a reload
 recolor();
 resize();
+showMap(0);
 showNames();
 showSelection();
 const first = heads.find((head) => head.hasAttribute("aria-sort"));
