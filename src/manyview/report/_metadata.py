@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats.contingency import association
 
 from manyview._typing import BoolArray, FloatArray, IntArray
+from manyview.inputs import id_text
 from manyview.plotting import AllEffects, all_effects
 
 #: Categories of a column that get a colour and effects, at most: the most frequent ones.
@@ -38,11 +39,18 @@ def metadata_columns(metadata: Any, ids: Sequence[str], has_ids: bool) -> list[M
     sample i.
     """
     columns = {str(name): np.asarray(metadata[name]) for name in _names(metadata)}
+    index = getattr(metadata, "index", None)
+    if has_ids and index is not None:
+        rows = _rows_of(ids, [id_text(name) for name in index])
+        return [_column(name, values, rows) for name, values in columns.items()]
+    if has_ids and not isinstance(metadata, Mapping):
+        raise ValueError(
+            "metadata has no ids, but the samples have; expected a column of ids, such as by "
+            "--metadata FILE@COLUMN"
+        )
     rows = np.arange(len(ids))
-    if has_ids and hasattr(metadata, "index"):
-        rows = _rows_of(ids, [str(name) for name in metadata.index])
     for name, values in columns.items():
-        if not has_ids and len(values) != len(ids):
+        if len(values) != len(ids):
             raise ValueError(
                 f"metadata has {len(values)} rows in column {name!r}; expected {len(ids)}, one per "
                 "sample"
@@ -93,23 +101,38 @@ def _is_missing(value: Any) -> bool:
 def metadata_effects(
     columns: Sequence[Metadata], labels: IntArray, n_clusters: int
 ) -> AllEffects | None:
-    """Effects of numbers, and of having a category, in all clusters; None without any column."""
+    """The effects of all columns in all clusters; None without any known value.
+
+    Of numbers, the difference of means in standard deviations (Cohen's d). Of categories, the
+    difference of their shares as Cohen's h: 0.2 is small, 0.8 large, 3.14 from none to all.
+    """
     found = []
     for column in columns:
-        matrix, names = column.values.astype(np.float64)[:, None], [column.name]
+        known = column.known
         if column.categories is not None:
-            names = [f"{column.name}: {name}" for name in column.categories[:MAX_CATEGORIES]]
-            matrix = (column.values[:, None] == np.arange(len(names))).astype(np.float64)
-        if names and column.known.any():
-            matrix = np.nan_to_num(matrix)
-            found.append(all_effects(matrix, names, labels, n_clusters, column.known))
-    if not found:
+            found.append(_share_effects(column, labels, n_clusters))
+        elif known.any():
+            numbers = np.nan_to_num(column.values)[:, None]
+            found.append(all_effects(numbers, [column.name], labels, n_clusters, known))
+    names = [name for one in found for name in one.features]
+    if not names:
         return None
-    joined = (np.hstack([getattr(one, part) for one in found]) for part in _PARTS)
-    return AllEffects([name for one in found for name in one.features], *joined)
+    parts = ("effects", "inside", "outside")
+    return AllEffects(names, *(np.hstack([getattr(one, part) for one in found]) for part in parts))
 
 
-_PARTS = ("effects", "inside", "outside")
+def _share_effects(column: Metadata, labels: IntArray, n_clusters: int) -> AllEffects:
+    categories = (column.categories or ())[:MAX_CATEGORIES]
+    known = column.known
+    counts = np.zeros((n_clusters, len(categories)))
+    frequent = known & (column.values < len(categories))
+    np.add.at(counts, (labels[frequent], column.values[frequent]), 1)
+    sizes = np.bincount(labels[known], minlength=n_clusters)[:, None]
+    inside = counts / np.maximum(sizes, 1)
+    outside = (counts.sum(axis=0) - counts) / np.maximum(sizes.sum() - sizes, 1)
+    effects = 2 * (np.arcsin(np.sqrt(inside)) - np.arcsin(np.sqrt(outside)))
+    effects[((sizes == 0) | (sizes == sizes.sum())).ravel()] = 0.0
+    return AllEffects([f"{column.name}: {name}" for name in categories], effects, inside, outside)
 
 
 def cluster_association(column: Metadata, labels: IntArray) -> float:
