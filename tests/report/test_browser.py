@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -213,13 +214,71 @@ def test_any_id_is_found_and_shown(html, visit, contents):
 
 
 @needs_browser
+def test_selection_and_names_are_saved(html, visit, contents):
+    page = visit(html)
+    page.fill("#filter", "digit-29")
+    page.locator("#select-found").click()
+    page.locator("#sizes button").nth(int(contents.labels[29])).click()
+    page.fill("#cluster-name", 'Mine, "all"')
+    assert 'Mine, "all"' in page.locator("#sizes").inner_text()
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    rows = pd.read_csv(download.value.path())
+    wanted = [
+        name
+        for name, label in zip(contents.ids, contents.labels, strict=True)
+        if "digit-29" in name and label == contents.labels[29]
+    ]
+    assert rows["id"].tolist() == wanted
+    assert set(rows["name"]) == {'Mine, "all"'}
+    assert "disagreement_fourier" in rows
+    page.locator("#clear").click()
+    assert page.locator("#clear").is_hidden()
+
+
+@needs_browser
+def test_a_line_selects_what_is_inside(html, visit):
+    page = visit(html)
+    page.locator("#select").click()
+    box = page.locator("#canvas").bounding_box()
+    corners = [(1, 1), (box["width"] - 2, 1), (box["width"] - 2, box["height"] - 2), (1, 500)]
+    page.mouse.move(box["x"] + 1, box["y"] + 1)
+    page.mouse.down()
+    for x, y in [*corners, (1, box["height"] - 2)]:
+        page.mouse.move(box["x"] + x, box["y"] + y)
+    page.mouse.up()
+    assert page.locator("#save").text_content() == "Save 300 as CSV"
+
+
+@needs_browser
+def test_a_map_per_view(html, visit):
+    page = visit(html)
+    maps = page.locator("#small-maps button")
+    assert maps.all_text_contents() == ["all views", "pixels", "fourier", "gradients"]
+    before = pixels(page)
+    maps.nth(2).click()
+    assert maps.nth(2).get_attribute("aria-pressed") == "true"
+    assert pixels(page) != before
+
+
+@needs_browser
+def test_nothing_is_off_the_screen_of_a_phone(html, visit):
+    page = visit(html, width=390)
+    right = page.eval_on_selector_all(
+        "main *:not(svg *):not(.unseen)",
+        "all => Math.max(...all.map((one) => one.getBoundingClientRect().right))",
+    )
+    assert right <= 390
+
+
+@needs_browser
 def test_names_are_text_in_the_browser(visit):
     names = [NASTY, '"><img src=x onerror=alert(2)>', "$x$ & '視点'"]
     contents = some_digits(names=tuple(names))
     page = visit(render_clusters(replace(contents, title=NASTY, ids=[NASTY] * 300)))
     assert page.title() == NASTY
     assert page.locator("#color option").all_text_contents()[2:] == [*names, "highest"]
-    assert page.locator("summary").all_text_contents() == names
+    assert page.locator("#features summary").all_text_contents() == names
     assert first_column(page)[0] == NASTY
     page.focus("#canvas")
     page.keyboard.press("ArrowRight")
@@ -275,7 +334,7 @@ def test_many_points_are_drawn_in_time(visit, rng):
     )  # fmt: skip
     positions = rng.random((n, 2))
     with pytest.MonkeyPatch.context() as patch:  # a quicker map
-        patch.setattr("manyview.report._cluster_page.map_graphs", lambda *_, **__: positions)
+        patch.setattr("manyview.report._cluster_page._map_of_all", lambda *_: positions)
         html = render_clusters(contents)
     page = visit(html)
     assert page.locator("#sizes button").count() == 200

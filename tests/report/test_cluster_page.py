@@ -38,7 +38,7 @@ def test_page_has_every_part(html, contents):
         "View: gradients", "Unified graph", "3 missing", "pixels 28",
     ):  # fmt: skip
         assert text in html, text
-    assert html.count("<svg") == 1 + 4 + 2  # disagreement, 4 graphs, 2 curves
+    assert html.count("<svg") == 1 + 4 + 2 + 3  # disagreement, graphs, curves, views alone
     assert html.count('<tr><td class="wrap"') == 3
     assert "samples are shown" not in html  # all are
     for loader in ("<link", "@import", 'src="http', 'href="http', "url(http"):
@@ -169,4 +169,4 @@ def test_the_page_says_how_many_are_shown(monkeypatch):
     monkeypatch.setattr("manyview.report._cluster_page.MAX_SHOWN", 6)
     page = render_clusters(two_groups(10))
     assert "6 of 10 samples are shown" in page
-    assert len(page_data(page)["ids"]) == 6
+    assert len(page_points(page).cluster) == 6

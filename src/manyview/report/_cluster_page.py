@@ -28,7 +28,15 @@ from manyview.report._contents import ReportContents
 from manyview.report._metadata import MAX_CATEGORIES, metadata_effects
 from manyview.report._points import map_data, point_data
 from manyview.report._svg import figure_svg
-from manyview.report._tables import FULL_BAR, cluster_rows, column_heads, effect_row, heat_cell, metadata_rows, number
+from manyview.report._tables import (
+    FULL_BAR,
+    cluster_rows,
+    column_heads,
+    effect_row,
+    heat_cell,
+    metadata_rows,
+    number,
+)
 
 #: Samples on the page, at most: it has about 30 bytes of each.
 MAX_SHOWN = 500_000

@@ -110,7 +110,9 @@ def contents_of(
 def _preparation(facts: Mapping[str, Any]) -> dict[str, Any]:
     """What was done to the columns of a view before it was a matrix."""
     return {
-        "dropped": [f"{one['column']} ({one['reason']})" for one in facts.get("dropped_columns", ())],
+        "dropped": [
+            f"{one['column']} ({one['reason']})" for one in facts.get("dropped_columns", ())
+        ],
         "categorical": list(facts.get("categorical_columns", ())),
         "imputed": facts.get("imputed_cells", 0),
     }

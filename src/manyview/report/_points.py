@@ -63,7 +63,7 @@ def _metadata(column: Metadata, shown: IntArray) -> dict[str, Any]:
         low, high = _range(values)
         short = np.array_equal(values, values.astype(np.float32), equal_nan=True)
         return facts | {"low": low, "high": high, "values": packed(values, "f4" if short else "f8")}
-    categories = column.categories[: _NO_CODE]
+    categories = column.categories[:_NO_CODE]
     codes = np.where((values < 0) | (values >= _NO_CODE), _NO_CODE, values)
     return facts | {"categories": categories, "values": packed(codes, "u2")}
 

@@ -9,6 +9,7 @@ const UNKNOWN = { light: [195, 202, 211], dark: [74, 85, 99] };
 
 const state = {
   color: "cluster", cluster: null, point: -1, map: 0, printing: false, lasso: null, selecting: false,
+  moving: false,
 };
 const selected = new Uint8Array(count);
 let selectedCount = 0;

@@ -9,6 +9,7 @@ const REACH = 12;       // how far from a point the pointer may be; a finger twi
 const LABELLED = 40;    // clusters that get their number on the map, at most
 const PER_LABEL = 2000; // points of a cluster that decide where its number stands
 const MOST_ZOOM = 40;
+const MOVING = 60000;   // points drawn while the map moves, at most; all follow when it rests
 const IN_TIP = 14;      // columns listed for a sample
 
 const view = { scale: 1, x: 0, y: 0 };    // zoom, and offset in pixels
@@ -93,7 +94,8 @@ function radiusOf() {
 function draw() {
   queued = false;
   const radius = radiusOf();
-  paint(context, shownMap(), mapFrame(), radius, pixelRatio());
+  const most = state.moving ? Math.min(count, MOVING) : count;
+  paint(context, shownMap(), mapFrame(), radius, pixelRatio(), most);
   const style = getComputedStyle(document.documentElement);
   const ink = state.printing ? "#1b2430" : style.getPropertyValue("--ink");
   drawLabels(ink, state.printing ? "#ffffff" : style.getPropertyValue("--card"));

@@ -6,9 +6,17 @@ const at = (event) => {
   return [event.clientX - box.left, event.clientY - box.top];
 };
 const reachOf = (event) => (event.pointerType === "touch" ? 2 : 1) * REACH;
+const REST = 150;       // milliseconds after which the map stands still
 let drag = null;
+let resting;
 
 function moved() {
+  state.moving = true;
+  clearTimeout(resting);
+  resting = setTimeout(() => {
+    state.moving = false;
+    if (count > MOVING) redraw();
+  }, REST);
   const zoomed = view.scale !== 1 || view.x !== 0 || view.y !== 0;
   canvas.classList.toggle("zoomed", zoomed);
   get("reset").disabled = !zoomed;
