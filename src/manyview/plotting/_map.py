@@ -107,7 +107,8 @@ def _tsne(rows: FloatArray, start: FloatArray | None, random_state: int) -> Floa
 def graph_embedding(
     graphs: Sequence[csr_array], n_clusters: int, random_state: int = 0
 ) -> FloatArray:
-    """Spectral embedding of the mean of graphs: unit rows for samples with neighbours, zeros for the others; at least 2 columns."""
+    """Spectral embedding of the mean of graphs: unit rows for samples with neighbours, zeros for
+    the others; at least 2 columns."""
     mean = csr_array(sum(graphs) / len(graphs))
     graph = csr_array((mean + mean.T) / 2)
     graph.eliminate_zeros()
