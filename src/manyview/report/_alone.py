@@ -50,7 +50,7 @@ def _alone(
 ) -> ViewAlone:
     embedding = graph_embedding([view.graph], n_clusters, seed)
     coordinates = map_embedding(embedding, landmarks, start=start, random_state=seed)
-    linked = embedding.any(axis=1)
+    linked = np.asarray(embedding.any(axis=1))
     rows = embedding[linked]
     labels = np.zeros(len(rows), dtype=np.intp)
     if len(rows) >= n_clusters:

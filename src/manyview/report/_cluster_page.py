@@ -84,8 +84,8 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
     return templates.get_template("report/clusters.html.j2").render(
         contents=contents, version=__version__,
         n_samples=len(contents.labels), n_shown=len(shown),
-        clusters=clusters, scalings=SCALINGS, columns=column_heads(data["columns"]), full_bar=FULL_BAR,
-        max_tsne=MAX_TSNE, max_heated=_MAX_HEATED, max_listed=_MAX_LISTED,
+        clusters=clusters, scalings=SCALINGS, columns=column_heads(data["columns"]),
+        full_bar=FULL_BAR, max_tsne=MAX_TSNE, max_heated=_MAX_HEATED, max_listed=_MAX_LISTED,
         graphs=_graph_figures(contents),
         alone=alone_figures(alone, contents.labels, data["colors"]["light"]),
         learning=_learning_figures(contents),

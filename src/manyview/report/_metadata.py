@@ -24,7 +24,7 @@ class Metadata:
     """
 
     name: str
-    values: FloatArray | IntArray
+    values: Any
     categories: tuple[str, ...] | None = None
 
     @property
