@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats.contingency import association
 
-from manyview._typing import BoolArray, FloatArray, IntArray
+from manyview._typing import BoolArray, IntArray
 from manyview.inputs import id_text
 from manyview.plotting import AllEffects, all_effects
 
