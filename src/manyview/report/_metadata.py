@@ -29,7 +29,8 @@ class Metadata:
 
     @property
     def known(self) -> BoolArray:
-        return np.isfinite(self.values) if self.categories is None else self.values >= 0
+        known = np.isfinite(self.values) if self.categories is None else self.values >= 0
+        return np.asarray(known)
 
 
 def metadata_columns(metadata: Any, ids: Sequence[str], has_ids: bool) -> list[Metadata]:
