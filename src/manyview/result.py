@@ -105,7 +105,9 @@ class ClusterResult:
     @property
     def disagreement(self) -> FloatArray | None:
         """(n_samples, n_views): the share of a sample's edges in a view that is inconsistent with
-        the other views; None for methods that do not split graphs."""
+        the other views; None for methods that do not split graphs, and for a single view."""
+        if len(self.view_names) == 1:
+            return None
         return getattr(self.estimator, "sample_disagreement_", None)
 
     @property
@@ -139,7 +141,9 @@ class ClusterResult:
         estimator, weights = self.estimator, self.view_weights
         suggestion = getattr(estimator, "cluster_number_", None)
         confidence = self.confidence[~np.isnan(self.confidence)]
-        disagreements = getattr(estimator, "view_disagreement_", [None] * len(weights))
+        disagreements = [None] * len(weights)
+        if self.disagreement is not None:
+            disagreements = estimator.view_disagreement_
         return {
             "manyview": __version__,
             "command": command,
@@ -174,13 +178,27 @@ class ClusterResult:
             "warnings": list(self.warnings),
         }
 
-    def report(self, path: str | Path, *, title: str = "", command: str | None = None) -> Path:
-        """Write a page about the clustering: one HTML file, which needs no network."""
+    def report(
+        self,
+        path: str | Path,
+        *,
+        title: str = "",
+        command: str | None = None,
+        metadata: Any = None,
+    ) -> Path:
+        """Write a page about the clustering: one HTML file, which needs no network.
+
+        `metadata` is a data frame with what else is known of the samples, or a mapping of names to
+        values. The page colours its map by it and compares it with the clusters. Rows are joined
+        by the index of the frame if the samples have ids, else row i is sample i.
+        """
         path = Path(path)
-        write_file(path, self.report_html(title=title, command=command))
+        write_file(path, self.report_html(title=title, command=command, metadata=metadata))
         return path
 
-    def report_html(self, *, title: str = "", command: str | None = None) -> str:
+    def report_html(
+        self, *, title: str = "", command: str | None = None, metadata: Any = None
+    ) -> str:
         """The text of that page."""
         from manyview.report import contents_of, render_clusters
 
@@ -190,7 +208,7 @@ class ClusterResult:
                 "expected a fit without client to report on"
             )
         seed = self.estimator.random_state
-        contents = contents_of(self, title, command)
+        contents = contents_of(self, title, command, metadata)
         return render_clusters(contents, random_state=seed if isinstance(seed, int) else 0)
 
     def predict(self, data: Any, present: Any = None) -> Prediction:
@@ -215,12 +233,14 @@ class ClusterResult:
         """Write the model to a file for `manyview.load_model`."""
         write_file(Path(path), model_bytes(self.model()))
 
-    def files(self, command: str | None = None, *, model: bool = False) -> dict[str, bytes]:
+    def files(
+        self, command: str | None = None, *, model: bool = False, metadata: Any = None
+    ) -> dict[str, bytes]:
         """The files that the command line writes, by name; no report after a fit on Dask."""
         summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
         files = {"labels.csv": self.to_csv().encode()}
         if not self.is_distributed:
-            files["report.html"] = self.report_html(command=command).encode()
+            files["report.html"] = self.report_html(command=command, metadata=metadata).encode()
         if model:
             files["model.zip"] = model_bytes(self.model())
         # Written last: where it exists, all files are of one run.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -178,7 +179,9 @@ def test_odd_names(blobs, tmp_path):
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
     head = (tmp_path / "o" / "labels.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert head == f"id,cluster,confidence,stability,disagreement_{odd}"
+    assert head == "id,cluster,confidence,stability"  # one view has none to disagree with
+    assert "isagreement" not in done.stdout
+    assert "isagreement" not in re.sub("<(s(?:cript|tyle)).*?</\\1>", "", page, flags=re.S)
 
 
 def test_scaling(files, tmp_path, capsys):

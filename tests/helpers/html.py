@@ -2,8 +2,10 @@
 
 import json
 import re
+from base64 import b64decode
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -47,6 +49,28 @@ def page_data(html):
     return json.loads(
         re.search(r'<script type="application/json" id="data">(.*?)</script>', html)[1]
     )
+
+
+def unpacked(values):
+    return np.frombuffer(b64decode(values["bytes"]), dtype="<" + values["type"])
+
+
+def page_points(html):
+    """The samples on the page: ids, cluster, x and y from 0 to 1 per map, and columns by name."""
+    data = page_data(html)
+    cluster = unpacked(data["cluster"])
+    columns = {}
+    for column in data["columns"]:
+        values = unpacked(column["values"])
+        if column["values"]["type"] == "i2":
+            values = np.where(values == -32768, np.nan, values / 1000)
+        columns[column["csv"]] = values
+    maps = {
+        one["name"]: np.column_stack([unpacked(one[axis]) / 65535 for axis in "xy"])
+        for one in data["maps"]
+    }
+    ids = data["ids"] or [str(i) for i in range(len(cluster))]
+    return SimpleNamespace(ids=ids, cluster=cluster, columns=columns, maps=maps)
 
 
 def two_groups(n=10, **changes):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -13,7 +14,7 @@ from tests.helpers.html import (
     NASTY,
     digits_page,
     digits_with_a_gap,
-    page_data,
+    page_points,
     some_digits,
     two_groups,
 )
@@ -69,7 +70,7 @@ def pixels(page):
 
 
 def first_column(page):
-    return page.locator("#samples tbody tr:not([hidden]) td:first-child").all_text_contents()
+    return page.locator("#samples tbody td:first-child").all_text_contents()
 
 
 def column(page, number):
@@ -79,7 +80,7 @@ def column(page, number):
 
 def spot(html, page, number):
     """Position of a point on the page, computed independently."""
-    x, y = (np.array(page_data(html)["points"][axis]) for axis in "xy")
+    x, y = page_points(html).maps["all views"].T
     box = page.locator("#canvas").bounding_box()
     fit = min((box["width"] - 52) / x.max(), (box["height"] - 52) / y.max())
     across = box["width"] / 2 + (x[number] - x.max() / 2) * fit
@@ -89,8 +90,7 @@ def spot(html, page, number):
 
 def alone(html):
     """The point with the most distance to all others."""
-    points = page_data(html)["points"]
-    places = np.column_stack([points["x"], points["y"]])
+    places = page_points(html).maps["all views"]
     distances = np.linalg.norm(places[:, None] - places, axis=2) + np.eye(len(places))
     return int(distances.min(axis=1).argmax())
 
@@ -115,7 +115,7 @@ def test_colour_and_highlight_change_the_map(html, visit):
     page = visit(html)
     drawn = [pixels(page)]
     assert page.locator("#scale").is_hidden()
-    for value in ("confidence", "0", "2"):
+    for value in ("0", "1", "3"):
         page.select_option("#color", value)
         drawn.append(pixels(page))
     assert page.locator("#scale").is_visible()
@@ -170,32 +170,107 @@ def test_tapping_shows_the_sample(html, browser, tmp_path, contents):
 
 
 @needs_browser
-def test_table_sorts_and_filters(html, visit):
+def test_table_sorts_and_finds(html, visit, contents):
     page = visit(html)
     given = first_column(page)
     assert len(given) == 200
+    assert "The first 200 of 300 samples" in page.locator("#found").text_content()
     heads = page.locator("#samples th")
     assert heads.last.get_attribute("aria-sort") == "descending"
-    page.locator("#samples th button", has_text="Confidence").click()
+    values = column(page, 7)
+    assert values == sorted(values, reverse=True)
+    head = page.locator("#samples th button", has_text="confidence")
+    head.click()
     values = column(page, 3)
     assert values == sorted(values, reverse=True)
-    page.locator("#samples th button", has_text="Confidence").press("Enter")
+    assert values[0] == round(contents.confidence.max(), 3)  # of all samples, not of those listed
+    head.press("Enter")
     values = column(page, 3)
     assert values == sorted(values)
     assert heads.nth(2).get_attribute("aria-sort") == "ascending"
     assert heads.last.get_attribute("aria-sort") is None
     page.locator("#samples th button").first.click()
-    ids = [int(text.removeprefix("digit-")) for text in first_column(page)]
-    assert ids == sorted(ids)
-    assert first_column(page) != given
+    assert first_column(page) == [f"digit-{i}" for i in range(200)]
     page.locator("#samples th button", has_text="pixels").click()
-    assert "–" in page.locator("#samples tbody tr:last-child td").nth(3).text_content()  # noqa: RUF001
-    wanted = [name for name in given if "-1" in name]
-    page.fill("#filter", "-1")
-    assert sorted(first_column(page)) == sorted(wanted)
-    assert f"{len(wanted)} of 200" in page.locator("#found").text_content()
-    page.locator("#samples tbody tr:not([hidden]) .link").first.click()
-    assert page.locator("#tip strong").text_content() == first_column(page)[0]
+    page.fill("#filter", "digit-1")
+    assert sorted(first_column(page)) == sorted(name for name in contents.ids if "digit-1" in name)
+    assert "–" in page.locator("#samples tbody tr").first.text_content()  # noqa: RUF001
+
+
+@needs_browser
+def test_any_id_is_found_and_shown(html, visit, contents):
+    page = visit(html)
+    listed = set(first_column(page))
+    for wanted in [name for name in contents.ids if name not in listed][:3]:
+        page.fill("#filter", wanted.upper())
+        assert first_column(page)[0] == wanted  # before digit-60
+        page.locator("#samples .link").first.click()
+        assert page.locator("#tip strong").text_content() == wanted
+    page.fill("#filter", "digit-299")
+    assert page.locator("#found").text_content() == "1 sample found"
+    page.fill("#filter", "nobody")
+    assert page.locator("#found").text_content() == "0 samples found"
+    assert page.locator("#select-found").is_hidden()
+
+
+@needs_browser
+def test_selection_and_names_are_saved(html, visit, contents):
+    page = visit(html)
+    page.fill("#filter", "digit-29")
+    page.locator("#select-found").click()
+    page.locator("#sizes button").nth(int(contents.labels[29])).click()
+    page.fill("#cluster-name", 'Mine, "all"')
+    assert 'Mine, "all"' in page.locator("#sizes").inner_text()
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    rows = pd.read_csv(download.value.path())
+    wanted = [
+        name
+        for name, label in zip(contents.ids, contents.labels, strict=True)
+        if "digit-29" in name and label == contents.labels[29]
+    ]
+    assert rows["id"].tolist() == wanted
+    assert set(rows["name"]) == {'Mine, "all"'}
+    assert "disagreement_fourier" in rows
+    page.locator("#clear").click()
+    assert page.locator("#clear").is_hidden()
+
+
+@needs_browser
+def test_a_line_selects_what_is_inside(html, visit):
+    page = visit(html)
+    page.locator("#select").click()
+    box = page.locator("#canvas").bounding_box()
+    inside = sum(spot(html, page, i)[1] < 300 for i in range(300))
+    right = box["width"] - 2
+    page.mouse.move(box["x"] + 1, box["y"] + 20)  # not in the round corner
+    page.mouse.down()
+    for x, y in [(right, 20), (right, 300), (1, 300)]:
+        page.mouse.move(box["x"] + x, box["y"] + y)
+    page.mouse.up()
+    assert 0 < inside < 300
+    assert page.locator("#save").text_content() == f"Save {inside} as CSV"
+
+
+@needs_browser
+def test_a_map_per_view(html, visit):
+    page = visit(html)
+    maps = page.locator("#small-maps button")
+    assert maps.all_text_contents() == ["all views", "pixels", "fourier", "gradients"]
+    before = pixels(page)
+    maps.nth(2).click()
+    assert maps.nth(2).get_attribute("aria-pressed") == "true"
+    assert pixels(page) != before
+
+
+@needs_browser
+def test_nothing_is_off_the_screen_of_a_phone(html, visit):
+    page = visit(html, width=390)
+    right = page.eval_on_selector_all(
+        "main *:not(svg *):not(.unseen)",
+        "all => Math.max(...all.map((one) => one.getBoundingClientRect().right))",
+    )
+    assert right <= 390
 
 
 @needs_browser
@@ -204,13 +279,13 @@ def test_names_are_text_in_the_browser(visit):
     contents = some_digits(names=tuple(names))
     page = visit(render_clusters(replace(contents, title=NASTY, ids=[NASTY] * 300)))
     assert page.title() == NASTY
-    assert page.locator("#color option").all_text_contents()[2:] == names
-    assert page.locator("summary").all_text_contents() == names
+    assert page.locator("#color option").all_text_contents()[2:] == [*names, "highest"]
+    assert page.locator("#features summary").all_text_contents() == names
     assert first_column(page)[0] == NASTY
     page.focus("#canvas")
     page.keyboard.press("ArrowRight")
     assert page.locator("#tip strong").text_content() == NASTY
-    assert page.locator("#tip dt").all_text_contents()[3:] == names
+    assert page.locator("#tip dt").all_text_contents()[3:] == [*names, "highest"]
     assert page.locator("img").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
@@ -261,14 +336,14 @@ def test_many_points_are_drawn_in_time(visit, rng):
     )  # fmt: skip
     positions = rng.random((n, 2))
     with pytest.MonkeyPatch.context() as patch:  # a quicker map
-        patch.setattr("manyview.report._cluster_page.map_graphs", lambda *_, **__: positions)
+        patch.setattr("manyview.report._cluster_page._map_of_all", lambda *_: positions)
         html = render_clusters(contents)
     page = visit(html)
     assert page.locator("#sizes button").count() == 200
     milliseconds = page.evaluate(
         """async () => {
           const color = document.getElementById("color"), times = [];
-          for (const value of ["confidence", "0", "cluster", "0", "confidence"]) {
+          for (const value of ["0", "1", "cluster", "1", "0"]) {
             color.value = value;
             await new Promise((done) => requestAnimationFrame(done));
             const started = performance.now();

@@ -16,6 +16,7 @@ from tests.helpers.html import (
     digits_page,
     digits_with_a_gap,
     page_data,
+    page_points,
     some_digits,
     two_groups,
 )
@@ -34,11 +35,11 @@ def html():
 def test_page_has_every_part(html, contents):
     for text in (
         "Some digits", "three are missing", "manyview cluster digits/ --seed 0", "AngularCIGMVC",
-        "View: gradients", "Unified graph", "3 missing", "pixels 28", "200 of 300 samples",
+        "View: gradients", "Unified graph", "3 missing", "pixels 28",
     ):  # fmt: skip
         assert text in html, text
-    assert html.count("<svg") == 1 + 4 + 2  # disagreement, 4 graphs, 2 curves
-    assert html.count('<tr><td class="wrap"') == 3 + 200
+    assert html.count("<svg") == 1 + 4 + 2 + 3  # disagreement, graphs, curves, views alone
+    assert html.count('<tr><td class="wrap"') == 3
     assert "samples are shown" not in html  # all are
     for loader in ("<link", "@import", 'src="http', 'href="http', "url(http"):
         assert loader not in html
@@ -47,21 +48,30 @@ def test_page_has_every_part(html, contents):
 
 
 def test_data_are_those_of_the_samples(html, contents):
-    data = page_data(html)
-    points = data["points"]
-    assert points["id"] == list(contents.ids)
-    assert points["cluster"] == contents.labels.tolist()
-    np.testing.assert_allclose(points["confidence"], contents.confidence, atol=6e-4)
-    assert points["disagreement"][0][:3] == [None] * 3
-    np.testing.assert_allclose(points["disagreement"][2], contents.disagreement[:, 2], atol=6e-4)
-    assert data["views"] == ["pixels", "fourier", "gradients"]
-    assert min(points["x"]) == min(points["y"]) == 0
-    assert max(points["x"] + points["y"]) == 1
+    points = page_points(html)
+    assert points.ids == list(contents.ids)
+    np.testing.assert_array_equal(points.cluster, contents.labels)
+    np.testing.assert_allclose(points.columns["confidence"], contents.confidence, atol=6e-4)
+    assert list(points.columns)[1:] == [
+        f"disagreement_{name}" for name in ("pixels", "fourier", "gradients", "highest")
+    ]
+    first, *others, highest = list(points.columns.values())[1:]
+    assert np.isnan(first[:3]).all()
+    np.testing.assert_allclose(others[1], contents.disagreement[:, 2], atol=6e-4)
+    np.testing.assert_allclose(highest, np.nanmax(contents.disagreement, axis=1), atol=6e-4)
+    places = points.maps["all views"]
+    assert places.min() == 0
+    assert places.max() == 1
+
+
+def test_ids_that_only_count_are_left_out():
+    assert page_data(render_clusters(two_groups()))["ids"] is None
+    named = render_clusters(two_groups(ids=["a", *map(str, range(1, 10))]))
+    assert page_data(named)["ids"][:2] == ["a", "1"]
 
 
 def test_map_keeps_clusters_together(html, contents):
-    points = page_data(html)["points"]
-    places = np.column_stack([points["x"], points["y"]])
+    places = page_points(html).maps["all views"]
     distances = np.linalg.norm(places[:, None] - places, axis=2)
     np.fill_diagonal(distances, np.inf)
     assert np.mean(contents.labels[distances.argmin(axis=1)] == contents.labels) > 0.9
@@ -72,7 +82,7 @@ def test_same_seed_same_page(contents, html):
 
 
 def test_only_the_own_script_may_run(html):
-    scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    scripts = re.findall(r'<script type="module">(.*?)</script>', html, re.DOTALL)
     assert len(scripts) == 1
     digest = b64encode(sha256(scripts[0].encode()).digest()).decode()
     policy = re.search(r'Security-Policy" content="([^"]*)"', html)[1].replace("&#39;", "'")
@@ -99,7 +109,7 @@ def test_names_are_text():
         )
     )
     assert page.count("<script") == page.count("</script>") == 2
-    assert NASTY in page_data(page)["points"]["id"]
+    assert NASTY in page_data(page)["ids"]
 
 
 def test_no_formulas_and_no_warnings_from_names():
@@ -112,8 +122,9 @@ def test_no_formulas_and_no_warnings_from_names():
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10])
 def test_few_samples(n):
     page = render_clusters(two_groups(n))
-    assert len(page_data(page)["points"]["x"]) == n
-    assert "so it measures no disagreement" in page
+    assert len(page_points(page).cluster) == n
+    assert 'id="disagreement"' not in page
+    assert "Mean disagreement" not in page
     assert "This method learns no unified graph" in page
     assert 'id="learning"' not in page
     assert 'id="features"' not in page
@@ -126,19 +137,17 @@ def test_samples_without_neighbours_and_one_cluster():
     graph[:, [0, 7]] = 0
     lonely = replace(two_groups().views[0], graph=csr_array(graph))
     page = render_clusters(two_groups(views=[lonely], labels=np.zeros(10, dtype=np.int64)))
-    x, y = page_data(page)["points"]["x"], page_data(page)["points"]["y"]
-    assert np.isfinite(x).all()
-    assert np.isfinite(y).all()
+    assert np.isfinite(page_points(page).maps["all views"]).all()
     assert "<b>1</b> cluster<" in page
     empty = replace(lonely, graph=csr_array((10, 10)))
     page = render_clusters(two_groups(views=[empty], disagreement=np.full((10, 1), np.nan)))
-    assert "No sample has edges in any view" in page
+    assert np.isnan(page_points(page).columns["disagreement_only"]).all()
 
 
 def test_methods_that_do_not_split_graphs():
     page = render_clusters(some_digits("gbs"))
-    assert "so it measures no disagreement" in page
-    assert page_data(page)["views"] == []
+    assert 'id="disagreement"' not in page
+    assert list(page_points(page).columns) == ["confidence"]
     assert 'id="learning"' in page
 
 
@@ -160,4 +169,4 @@ def test_the_page_says_how_many_are_shown(monkeypatch):
     monkeypatch.setattr("manyview.report._cluster_page.MAX_SHOWN", 6)
     page = render_clusters(two_groups(10))
     assert "6 of 10 samples are shown" in page
-    assert len(page_data(page)["points"]["id"]) == 6
+    assert len(page_points(page).cluster) == 6

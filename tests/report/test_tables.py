@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyview.report._tables import cluster_rows, most_disagreeing
+from manyview.report._tables import cluster_rows, column_heads
 from tests.helpers.html import two_groups
 
 
@@ -14,9 +14,7 @@ def test_cluster_rows_count_and_average():
     assert rows[1]["size"].value == pytest.approx(2 / 3, abs=1e-4)
 
 
-def test_most_disagreeing_come_first():
-    values = np.array([[0.1, 0.9], [np.nan, 0.95], [np.nan, np.nan], [0.2, 0.3]])
-    rows = most_disagreeing(two_groups(4, disagreement=values), {1: 7})
-    assert [row["id"] for row in rows] == ["1", "0", "3"]  # the values of sample 2 are unknown
-    assert [row["point"] for row in rows] == [7, None, None]
-    assert [cell.text for cell in rows[0]["views"]] == ["–", "0.950"]  # noqa: RUF001
+def test_the_table_of_samples_starts_with_doubtful_ones():
+    columns = [{"name": "confidence", "group": ""}, {"name": "a", "group": "b", "heated": True}]
+    assert [head["sorted"] for head in column_heads(columns)] == [None, "descending"]
+    assert [head["sorted"] for head in column_heads(columns[:1])] == ["ascending"]

@@ -18,7 +18,7 @@ _OPTIONAL = ("model.zip", "report.html")
 # Options of a command that gives the same result.
 _REPEATED = (
     "id", "drop-non-numeric", "transpose", "clusters", "resolution", "method", "neighbors",
-    "scaling", "seed", "output", "save-model", "scheduler",
+    "scaling", "seed", "output", "metadata", "save-model", "scheduler",
 )  # fmt: skip
 
 
@@ -35,6 +35,10 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
         help="folder for labels.csv, summary.json and report.html (default: %(default)s)")
     add("--force", action="store_true",
         help="overwrite the files of an earlier run in that folder, and remove its model.zip")
+    add("--metadata", metavar="FILE[@COLUMN]",
+        help="what else is known of the samples, to compare with the clusters in the report: .csv, "
+        ".tsv or .parquet with columns of any kind. Rows are joined by the ids in COLUMN (default: "
+        "that of --id), without ids row by row")
     add("--save-model", action="store_true", help="also write model.zip, for 'manyview predict'")
     add("--method", default=DEFAULT, choices=BY_SHORT_NAME, help="default: %(default)s")
     add("--neighbors", default="auto", metavar="K",
@@ -71,11 +75,13 @@ def cluster(options: argparse.Namespace) -> None:
     check_writable(options.output, names, force=options.force)  # before the work
     if options.checkpoint is not None:
         check_folder(options.checkpoint)
+    metadata = _metadata(options)
     with activity() as show:
         with memory_limit(None) if options.yes else nullcontext():
             result = _fit(options, show)
         show("report")
-        files = result.files(command_line(options, *_REPEATED), model=options.save_model)
+        command = command_line(options, *_REPEATED)
+        files = result.files(command, model=options.save_model, metadata=metadata)
         show("writing")
         write_files(options.output, files, without=_OPTIONAL)
         if options.checkpoint is not None:
@@ -83,6 +89,15 @@ def cluster(options: argparse.Namespace) -> None:
     for text in result.warnings:
         warn(text)
     _print_summary(result, options.output)
+
+
+def _metadata(options: argparse.Namespace) -> Any:
+    """The table of metadata, read before the work; None without any."""
+    if options.metadata is None:
+        return None
+    from manyview.inputs.files import read_metadata
+
+    return read_metadata(options.metadata, options.id)
 
 
 def _fit(options: argparse.Namespace, show: Callable[[str], None]) -> Any:
@@ -139,16 +154,16 @@ def number_or_auto(flag: str, text: str) -> int | str:
 
 def _print_summary(result: Any, folder: Path) -> None:
     summary = result.summary()
-    rows = []
+    columns, rows = ["view", "samples", "features", "scaling", "weight"], []
+    if result.disagreement is not None:
+        columns.append("disagreement")
     for view in summary["views"]:
-        disagreement = view["disagreement"]
         counts = [f"{view['n_samples']:,}", f"{view['n_features']:,}", view["scaling"]]
-        counts.append(f"{view['weight']:.3f}")
-        rows.append([view["name"], *counts, "" if disagreement is None else f"{disagreement:.3f}"])
+        shares = [view[name] for name in columns[4:]]
+        rows.append([view["name"], *counts, *("" if x is None else f"{x:.3f}" for x in shares)])
     sizes = summary["cluster_sizes"]
     shown = ", ".join(f"{size:,}" for size in sizes[:20]) + (", ..." if len(sizes) > 20 else "")
     title = f"{summary['n_samples']:,} samples in {summary['n_clusters']} clusters"
-    columns = ("view", "samples", "features", "scaling", "weight", "disagreement")
     stability = summary["mean_stability"]
     note = "" if stability is None else f"\nMean stability: {stability:.2f}"
     print_table(title, columns, rows, 1, f"Samples per cluster: {shown}{note}")

@@ -19,9 +19,9 @@ Examples
 """
 
 from manyview.plotting._agreement import plot_agreement
-from manyview.plotting._alluvial import plot_alluvial
+from manyview.plotting._alluvial import draw_columns, plot_alluvial
 from manyview.plotting._cluster_number import plot_cluster_number, plot_splits
-from manyview.plotting._effects import FeatureEffect, feature_effects
+from manyview.plotting._effects import AllEffects, FeatureEffect, all_effects, feature_effects
 from manyview.plotting._figures import (
     plot_cluster_sizes,
     plot_convergence,
@@ -32,10 +32,17 @@ from manyview.plotting._figures import (
     plot_view_weights,
     plot_weight_history,
 )
-from manyview.plotting._map import map_graphs, map_samples
+from manyview.plotting._map import (
+    MAX_TSNE,
+    choose_some,
+    graph_embedding,
+    map_embedding,
+    map_samples,
+)
 
 __all__ = [
-    "FeatureEffect", "feature_effects", "map_graphs", "map_samples", "plot_agreement",
+    "MAX_TSNE", "AllEffects", "FeatureEffect", "all_effects", "choose_some", "draw_columns",
+    "feature_effects", "graph_embedding", "map_embedding", "map_samples", "plot_agreement",
     "plot_alluvial", "plot_cluster_number", "plot_cluster_sizes", "plot_convergence",
     "plot_disagreement", "plot_feature_effects", "plot_graph", "plot_samples", "plot_splits",
     "plot_view_weights", "plot_weight_history",

@@ -29,6 +29,38 @@ class FeatureEffect:
     mean_outside: float
 
 
+@dataclass(frozen=True)
+class AllEffects:
+    """Effects and means of all features, arrays of shape (n_clusters, n_features)."""
+
+    features: Sequence[str]
+    effects: FloatArray
+    inside: FloatArray
+    outside: FloatArray
+
+    def strongest(self, cluster: int, top: int = 8) -> list[FeatureEffect]:
+        """The `top` features of a cluster with the largest effects, the largest first."""
+        found = []
+        for f in self._order(cluster, top):
+            values = (float(part[cluster, f]) for part in (self.effects, self.inside, self.outside))
+            found.append(FeatureEffect(str(self.features[f]), *values))
+        return found
+
+    def most_telling(self, most: int = 30) -> tuple[list[str], FloatArray]:
+        """Names and effects, (n_features, n_clusters), of the strongest features of every cluster;
+        at most 3 per cluster and about `most` in all, side by side if they tell the same cluster.
+        """
+        top = min(3, max(1, most // len(self.effects)))
+        chosen = {f for c in range(len(self.effects)) for f in self._order(c, top)}
+        strongest = {f: int(np.abs(self.effects[:, f]).argmax()) for f in chosen}
+        order = sorted(chosen, key=lambda f: (strongest[f], -self.effects[strongest[f], f]))
+        return [str(self.features[f]) for f in order], self.effects[:, order].T
+
+    def _order(self, cluster: int, top: int) -> list[int]:
+        order = np.argsort(-np.abs(self.effects[cluster]), kind="stable")[:top]
+        return [int(f) for f in order if self.effects[cluster, f] != 0]
+
+
 def feature_effects(
     matrix: Matrix,
     features: Sequence[str],
@@ -37,7 +69,20 @@ def feature_effects(
     present: BoolArray | None = None,
     top: int = 8,
 ) -> list[list[FeatureEffect]]:
-    """The `top` features per cluster with the largest effects, the largest first.
+    """The `top` features per cluster with the largest effects, the largest first; see
+    `all_effects`."""
+    found = all_effects(matrix, features, labels, n_clusters, present)
+    return [found.strongest(c, top) for c in range(n_clusters)]
+
+
+def all_effects(
+    matrix: Matrix,
+    features: Sequence[str],
+    labels: IntArray,
+    n_clusters: int,
+    present: BoolArray | None = None,
+) -> AllEffects:
+    """The effects of all features in all clusters.
 
     `matrix` has the features before normalisation, `features` their names; `present` is True for
     the samples that the view has, None stands for all.
@@ -51,14 +96,7 @@ def feature_effects(
         dense = block.toarray() if isinstance(block, csr_array) else np.asarray(block)
         blocks.append(_compare(dense, members))
     effects, inside, outside = (np.hstack(parts) for parts in zip(*blocks, strict=True))
-
-    def strongest(c: int) -> list[FeatureEffect]:
-        order = np.argsort(-np.abs(effects[c]), kind="stable")[:top]
-        values = zip(effects[c, order], inside[c, order], outside[c, order], strict=True)
-        found = zip(order, values, strict=True)
-        return [FeatureEffect(str(features[f]), *map(float, v)) for f, v in found if v[0] != 0]
-
-    return [strongest(c) for c in range(n_clusters)]
+    return AllEffects(features, effects, inside, outside)
 
 
 def _compare(block: FloatArray, members: csr_array) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.manifold import TSNE
+from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
@@ -16,60 +17,100 @@ from manyview.spectral import laplacian_spectrum, unit_rows
 _MAX_DIMENSIONS = 60
 # t-SNE starts from an embedding that separates groups already: half the usual number is enough.
 _TSNE_ITERATIONS = 500
+_TSNE_ITERATIONS_FROM_START = 350
+#: Samples that t-SNE places on a map, at most: its time would be minutes.
+MAX_TSNE = 4000
+# Of these, every cluster has so many, if it has as many samples.
+_MIN_PER_CLUSTER = 5
 _JITTER = 1e-4
 
 
 def map_samples(model: Any, random_state: int = 0) -> FloatArray:
-    """Map coordinates of all samples of a result or an estimator, (n_samples, 2); see
-    `map_graphs`."""
-    graphs, n_clusters = learned(model, "view_graphs_"), learned(model, "n_clusters_")
-    return map_graphs(graphs, n_clusters, random_state=random_state)
-
-
-def map_graphs(
-    graphs: Sequence[csr_array],
-    n_clusters: int,
-    shown: IntArray | None = None,
-    *,
-    random_state: int = 0,
-) -> FloatArray:
-    """Map coordinates of the `shown` samples (default: all), (n_shown, 2).
+    """Map coordinates of all samples of a result or an estimator, (n_samples, 2).
 
     They are a t-SNE of the spectral embedding of the views' mean graph; in the embedding of a
-    converged fit every cluster is one point. The embedding is computed from all samples, t-SNE sees
-    the `shown` ones only. Distances between distant groups mean little, and samples without
-    neighbours all get the same position.
+    converged fit every cluster is one point. Distances between distant groups mean little, and
+    samples without neighbours all get the same position. Of more than `MAX_TSNE` samples, t-SNE
+    sees some, and the others lie beside the most similar of these.
+    """
+    graphs, n_clusters = learned(model, "view_graphs_"), learned(model, "n_clusters_")
+    embedding = graph_embedding(graphs, n_clusters, random_state)
+    landmarks = choose_some(np.asarray(learned(model, "labels_")), MAX_TSNE, random_state)
+    return map_embedding(embedding, landmarks, random_state=random_state)
+
+
+def choose_some(labels: IntArray, most: int, random_state: int = 0) -> IntArray:
+    """At most `most` random samples, in ascending order, with a few of every cluster."""
+    n = len(labels)
+    if n <= most:
+        return np.arange(n)
+    drawn = np.random.default_rng(random_state).permutation(n)
+    by_cluster = drawn[np.argsort(labels[drawn], kind="stable")]
+    sizes = np.bincount(labels)
+    rank = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # within the cluster
+    kept = by_cluster[rank < min(_MIN_PER_CLUSTER, max(1, most // len(sizes)))][:most]
+    rest = drawn[~np.isin(drawn, kept)]
+    return np.sort(np.concatenate([kept, rest[: most - len(kept)]]))
+
+
+def map_embedding(
+    embedding: FloatArray,
+    landmarks: IntArray,
+    *,
+    start: FloatArray | None = None,
+    random_state: int = 0,
+) -> FloatArray:
+    """Map coordinates of all rows of an embedding: a t-SNE of the landmarks, and the other rows
+    each beside its nearest landmark. A map of the same rows as `start` gives a similar layout.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import csr_array
-    >>> from manyview.plotting import map_graphs
-    >>> pairs = csr_array(np.kron(np.eye(4), [[0.0, 1.0], [1.0, 0.0]]))
-    >>> map_graphs([pairs], n_clusters=4, shown=np.array([0, 1, 6])).shape
-    (3, 2)
+    >>> from manyview.plotting import map_embedding
+    >>> groups = np.repeat(np.eye(4), 5, axis=0)
+    >>> map_embedding(groups, landmarks=np.arange(0, 20, 2)).shape
+    (20, 2)
     """
-    embedding = _embedding(graphs, n_clusters, random_state)
-    if shown is not None:
-        embedding = embedding[shown]
-    n = len(embedding)
-    if n < 4:  # too few for t-SNE: on a circle
-        angles = 2 * np.pi * np.arange(n) / max(n, 1)
-        return np.column_stack([np.cos(angles), np.sin(angles)])
     # Without jitter, samples with equal rows would hide each other.
     rng = np.random.default_rng(random_state)
     embedding = embedding + _JITTER * rng.standard_normal(embedding.shape)
-    perplexity = min(30.0, (n - 1) / 3)
+    places = _tsne(embedding[landmarks], None if start is None else start[landmarks], random_state)
+    if len(landmarks) == len(embedding):
+        return places
+    beside = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(embedding[landmarks])
+    nearest = beside.kneighbors(embedding, return_distance=False)[:, 0]
+    near = NearestNeighbors(n_neighbors=min(4, len(places))).fit(places).kneighbors(places)[0]
+    spread = near.mean(axis=1)[nearest, None] / 2
+    coordinates = places[nearest] + spread * rng.standard_normal((len(embedding), 2))
+    coordinates[landmarks] = places
+    return np.asarray(coordinates)
+
+
+def _tsne(rows: FloatArray, start: FloatArray | None, random_state: int) -> FloatArray:
+    n = len(rows)
+    if n < 4:  # too few for t-SNE: on a circle
+        angles = 2 * np.pi * np.arange(n) / max(n, 1)
+        return np.column_stack([np.cos(angles), np.sin(angles)])
+    init: Any = "pca"
+    if start is not None:  # as small as t-SNE wants it, so that every row can move anywhere
+        init = (1e-4 * start / max(float(start.std()), 1e-300)).astype(np.float32)
+    iterations = _TSNE_ITERATIONS if start is None else _TSNE_ITERATIONS_FROM_START
     tsne = TSNE(
-        init="pca", perplexity=perplexity, max_iter=_TSNE_ITERATIONS, random_state=random_state
+        init=init,
+        perplexity=min(30.0, (n - 1) / 3),
+        max_iter=iterations,
+        random_state=random_state,
     )
     # One thread: sums in another order would give another map.
     with threadpool_limits(1):
-        return np.asarray(tsne.fit_transform(embedding), dtype=np.float64)
+        return np.asarray(tsne.fit_transform(rows), dtype=np.float64)
 
 
-def _embedding(graphs: Sequence[csr_array], n_clusters: int, random_state: int) -> FloatArray:
-    """Unit rows for samples with neighbours, zeros for the others; at least 2 columns."""
+def graph_embedding(
+    graphs: Sequence[csr_array], n_clusters: int, random_state: int = 0
+) -> FloatArray:
+    """Spectral embedding of the mean of graphs: unit rows for samples with neighbours, zeros for
+    the others; at least 2 columns."""
     mean = csr_array(sum(graphs) / len(graphs))
     graph = csr_array((mean + mean.T) / 2)
     graph.eliminate_zeros()

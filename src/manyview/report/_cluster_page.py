@@ -3,13 +3,17 @@
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
+from markupsafe import Markup
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
+from manyview._typing import FloatArray
 from manyview._version import __version__
 from manyview.inputs import SCALINGS
 from manyview.plotting import (
-    map_graphs,
+    MAX_TSNE,
+    choose_some,
+    graph_embedding,
+    map_embedding,
     plot_cluster_number,
     plot_convergence,
     plot_disagreement,
@@ -17,18 +21,38 @@ from manyview.plotting import (
     plot_splits,
     plot_weight_history,
 )
+from manyview.report._alone import alone_figures, views_alone
 from manyview.report._assets import as_json, content_policy, environment, package_file
+from manyview.report._colors import cluster_colors
 from manyview.report._contents import ReportContents
-from manyview.report._points import choose_shown, point_data
+from manyview.report._metadata import MAX_CATEGORIES, metadata_effects
+from manyview.report._points import map_data, point_data
 from manyview.report._svg import figure_svg
-from manyview.report._tables import FULL_BAR, cluster_rows, effect_row, most_disagreeing, number
+from manyview.report._tables import (
+    FULL_BAR,
+    cluster_rows,
+    column_heads,
+    effect_row,
+    heat_cell,
+    metadata_rows,
+    number,
+)
 
-#: Samples on the map, at most: more would only cover each other.
-MAX_SHOWN = 4000
+#: Samples on the page, at most: it has about 30 bytes of each.
+MAX_SHOWN = 500_000
+# In the order in which they are joined to one script.
+_SCRIPTS = (
+    "data", "colors", "painting", "map", "smallmaps", "selection", "clusters", "pointing",
+    "samples", "page",
+)  # fmt: skip
 # The colour of edges: visible on light and on dark pages.
 _EDGE = "#3f86d6"
 # With more clusters than this, all lists of features start closed: the page would get long.
 _MAX_OPEN = 12
+# With more clusters than this, the heat map of features would be too narrow to read.
+_MAX_HEATED = 40
+# Columns that were left out are named up to this many.
+_MAX_LISTED = 20
 
 
 def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
@@ -40,28 +64,35 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
     map, and of the choice of samples on it where there are too many.
     """
     _check(contents)
-    shown = choose_shown(contents.labels, MAX_SHOWN, np.random.default_rng(random_state))
+    shown = choose_some(contents.labels, MAX_SHOWN, random_state)
     clusters = cluster_rows(contents)
-    graphs = [view.graph for view in contents.views]
-    coordinates = map_graphs(graphs, len(clusters), shown, random_state=random_state)
-    names = [] if contents.disagreement is None else [view.name for view in contents.views]
-    data = {
-        "points": point_data(contents, shown, coordinates),
-        "views": names,
+    coordinates = _map_of_all(contents, random_state)
+    alone = views_alone(contents, coordinates, random_state)
+    maps = {"all views": coordinates} | {one.name: one.coordinates for one in alone}
+    data = point_data(contents, shown) | {
+        "maps": [map_data(name, places[shown]) for name, places in maps.items()],
         "colors": {mode: [row[mode] for row in clusters] for mode in ("light", "dark")},
+        "categoryColors": dict(
+            zip(("light", "dark"), zip(*cluster_colors(MAX_CATEGORIES), strict=True), strict=True)
+        ),
     }
-    script = package_file("report/clusters.js")
+    script = Markup("\n").join(package_file(f"report/scripts/{name}.js") for name in _SCRIPTS)
     templates = environment()
-    templates.filters |= {"count": "{:,}".format, "number": number, "effect_row": effect_row}
+    templates.filters |= {
+        "count": "{:,}".format, "number": number, "effect_row": effect_row, "heat_cell": heat_cell,
+    }  # fmt: skip
     return templates.get_template("report/clusters.html.j2").render(
         contents=contents, version=__version__,
         n_samples=len(contents.labels), n_shown=len(shown),
-        clusters=clusters, scalings=SCALINGS, disagreement_views=names, full_bar=FULL_BAR,
+        clusters=clusters, scalings=SCALINGS, columns=column_heads(data["columns"]),
+        full_bar=FULL_BAR, max_tsne=MAX_TSNE, max_heated=_MAX_HEATED, max_listed=_MAX_LISTED,
         graphs=_graph_figures(contents),
+        alone=alone_figures(alone, contents.labels, data["colors"]["light"]),
         learning=_learning_figures(contents),
+        metadata=metadata_rows(contents),
+        metadata_effects=_metadata_effects(contents),
         numbers=_number_figures(contents),
         heat=_disagreement_figure(contents),
-        samples=most_disagreeing(contents, {int(i): point for point, i in enumerate(shown)}),
         has_effects=any(view.effects for view in contents.views),
         open_effects=len(clusters) <= _MAX_OPEN,
         data=as_json(data), script=script, policy=content_policy(script),
@@ -80,6 +111,23 @@ def _check(contents: ReportContents) -> None:
     for name, length in lengths.items():
         if length != n:
             raise ValueError(f"{name} has {length} entries; expected {n}, one per label")
+
+
+def _map_of_all(contents: ReportContents, random_state: int) -> FloatArray:
+    n_clusters = int(contents.labels.max()) + 1
+    graphs = [view.graph for view in contents.views]
+    embedding = graph_embedding(graphs, n_clusters, random_state)
+    landmarks = choose_some(contents.labels, MAX_TSNE, random_state)
+    return map_embedding(embedding, landmarks, random_state=random_state)
+
+
+def _metadata_effects(contents: ReportContents) -> Any:
+    """The strongest effects per cluster, and those of the heat map; None without metadata."""
+    n_clusters = int(contents.labels.max()) + 1
+    found = metadata_effects(contents.metadata, contents.labels, n_clusters)
+    if found is None:
+        return None
+    return [found.strongest(c) for c in range(n_clusters)], found.most_telling()
 
 
 def _graph_figures(contents: ReportContents) -> list[tuple[str, str]]:

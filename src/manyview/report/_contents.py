@@ -8,8 +8,10 @@ from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
 from manyview.methods import Round
-from manyview.plotting import FeatureEffect, feature_effects
+from manyview.plotting import FeatureEffect, all_effects
+from manyview.report._metadata import Metadata, metadata_columns
 
+_FACTS = ("name", "n_samples", "n_features", "scaling", "weight", "disagreement")
 _STOP_REASONS = {
     "components": "one component per cluster",
     "eigenvalues": "the eigenvalues show the clusters",
@@ -24,8 +26,10 @@ _STOP_REASONS = {
 @dataclass(frozen=True)
 class ViewContents:
     """One view: `n_samples` are present, `scaling` names what was done to its columns and rows,
-    `weight` is its share of the view weights, `disagreement` the inconsistent share of its graph,
-    and `effects` has one sequence per cluster."""
+    `weight` is its share of the view weights, `disagreement` the inconsistent share of its graph.
+    `effects` has one sequence per cluster, `telling` the names and effects of some features in all
+    clusters, (n_features, n_clusters). `dropped` and `categorical` are columns that were left out
+    and one-hot encoded, `imputed` is the number of empty cells that were filled."""
 
     name: str
     n_samples: int
@@ -35,6 +39,10 @@ class ViewContents:
     disagreement: float | None
     graph: csr_array
     effects: Sequence[Sequence[FeatureEffect]] = ()
+    telling: tuple[Sequence[str], FloatArray] | None = None
+    dropped: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    imputed: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,8 @@ class ReportContents:
     """A clustering. `settings` are shown as they are, `command` repeats the run. `stability`,
     `disagreement`, of shape (n_samples, n_views), and `unified_graph` are None for methods without
     them, `cluster_number` where the number of clusters was given. `history` has the `Round` records
-    from round 0 on, and may be empty."""
+    from round 0 on, and may be empty. `metadata` is what is known of the samples beside the
+    views."""
 
     title: str
     settings: Mapping[str, str]
@@ -57,19 +66,28 @@ class ReportContents:
     cluster_number: Any = None
     history: Sequence[Any] = ()
     warnings: Sequence[str] = ()
+    metadata: Sequence[Metadata] = ()
 
 
-def contents_of(result: Any, title: str, command: str | None) -> ReportContents:
+def contents_of(
+    result: Any, title: str, command: str | None, metadata: Any = None
+) -> ReportContents:
     """The contents of the page about a `ClusterResult`; without a title it gets one."""
     estimator, tables, summary = result.estimator, result.tables, result.summary()
 
     def view(v: int, facts: dict[str, Any]) -> ViewContents:
         name, present = facts["name"], tables.present[:, v]
-        effects = feature_effects(
+        found = all_effects(
             tables.views[name], tables.features[name], result.labels, result.n_clusters, present
         )
-        return ViewContents(**facts, graph=estimator.view_graphs_[v], effects=effects)
+        effects = [found.strongest(c) for c in range(result.n_clusters)]
+        graph, telling = estimator.view_graphs_[v], found.most_telling()
+        own = {key: facts[key] for key in _FACTS} | _preparation(facts)
+        return ViewContents(**own, graph=graph, effects=effects, telling=telling)
 
+    columns = []
+    if metadata is not None:
+        columns = metadata_columns(metadata, result.ids, tables.has_ids)
     return ReportContents(
         title=title or f"{result.n_clusters} clusters of {len(result.ids):,} samples",
         settings=_settings(result, summary),
@@ -85,7 +103,19 @@ def contents_of(result: Any, title: str, command: str | None) -> ReportContents:
         # The rounds of other methods have no figures.
         history=[one for one in getattr(estimator, "history_", ()) if isinstance(one, Round)],
         warnings=result.warnings,
+        metadata=columns,
     )
+
+
+def _preparation(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What was done to the columns of a view before it was a matrix."""
+    return {
+        "dropped": [
+            f"{one['column']} ({one['reason']})" for one in facts.get("dropped_columns", ())
+        ],
+        "categorical": list(facts.get("categorical_columns", ())),
+        "imputed": facts.get("imputed_cells", 0),
+    }
 
 
 def _settings(result: Any, summary: Mapping[str, Any]) -> dict[str, str]:

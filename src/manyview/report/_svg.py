@@ -3,7 +3,7 @@
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import matplotlib as mpl
@@ -14,8 +14,13 @@ _INK = "#010203"
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
-def figure_svg(draw: Callable[[Any], Any], width: float = 5.2, height: float = 3.6) -> str:
-    """What `draw` draws on an Axes, as SVG in the page's text colour."""
+def figure_svg(
+    draw: Callable[[Any], Any],
+    width: float = 5.2,
+    height: float = 3.6,
+    colors: Mapping[str, str] | None = None,
+) -> str:
+    """What `draw` draws on an Axes, as SVG in the page's text colour; `colors` replace others."""
     ink = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
     style: Any = dict.fromkeys(ink, _INK) | {
         "font.size": 10,
@@ -32,6 +37,14 @@ def figure_svg(draw: Callable[[Any], Any], width: float = 5.2, height: float = 3
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(stream, format="svg", transparent=True, dpi=150, metadata=_NO_METADATA)
     svg = stream.getvalue()
-    svg = svg[svg.index("<svg") :].replace(f": {_INK}", ": currentColor")
+    svg = svg[svg.index("<svg") :]
+    for drawn, shown in ({_INK: "currentColor"} | dict(colors or {})).items():
+        svg = svg.replace(f": {drawn}", f": {shown}")
+    svg = re.sub(r' d="[^"]*"', _rounded, svg)
     # Every figure numbers its groups from 1, but ids must be unique on a page; nothing uses them.
     return re.sub(r'<g id="[^"]*"', "<g", svg)
+
+
+def _rounded(path: re.Match[str]) -> str:
+    """Coordinates with two digits: a hundredth of a pixel."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", path[0])

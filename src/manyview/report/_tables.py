@@ -1,6 +1,6 @@
 """Rows of the tables and lists on the page."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +9,8 @@ from manyview._typing import FloatArray, IntArray
 from manyview.plotting import FeatureEffect
 from manyview.report._colors import cluster_colors
 from manyview.report._contents import ReportContents
+from manyview.report._metadata import cluster_association
 
-#: Length of the table of samples with the highest disagreement.
-MAX_SAMPLES = 200
 #: Effect at which all bars end, so that a few extreme ones do not shrink the others.
 FULL_BAR = 3
 UNKNOWN = "–"  # noqa: RUF001 (an en dash)
@@ -65,36 +64,41 @@ def _cluster_means(values: FloatArray, labels: IntArray) -> FloatArray:
     return np.asarray(means)
 
 
-def most_disagreeing(contents: ReportContents, point_of: Mapping[int, int]) -> list[Row] | None:
-    """The samples with the highest disagreement in any view; None without disagreements.
-
-    `point_of` has the index on the map of the samples shown there.
-    """
-    disagreement = contents.disagreement
-    if disagreement is None:
-        return None
-    highest = np.where(np.isfinite(disagreement), disagreement, -np.inf).max(axis=1)
-    order = np.argsort(-highest, kind="stable")[:MAX_SAMPLES]
+def column_heads(columns: Sequence[Row]) -> list[Row]:
+    """Heads of the table of samples. It starts with the highest disagreements, or without any with
+    the lowest confidences."""
+    first = max((i for i, column in enumerate(columns) if column.get("heated")), default=None)
+    order = {0: "ascending"} if first is None else {first: "descending"}
     return [
-        {
-            "id": str(contents.ids[i]),
-            "point": point_of.get(i),
-            "cluster": int(contents.labels[i]),
-            "confidence": number(contents.confidence[i]),
-            "views": [number(value) for value in disagreement[i]],
-            "highest": number(highest[i]),
-        }
-        for i in order.tolist()
-        if np.isfinite(highest[i])
+        {"index": i, "name": column["name"], "group": column["group"], "sorted": order.get(i)}
+        for i, column in enumerate(columns)
     ]
+
+
+def metadata_rows(contents: ReportContents) -> list[Row]:
+    """One row per column of metadata: what it holds, and its association with the clusters."""
+    rows = []
+    for column in contents.metadata:
+        kind = "numbers"
+        if column.categories is not None:
+            kind = f"{len(column.categories):,} categories"
+        association = number(cluster_association(column, contents.labels), 2)
+        known = f"{int(column.known.sum()):,}"
+        rows.append({"name": column.name, "kind": kind, "known": known, "association": association})
+    return rows
+
+
+def heat_cell(effect: float) -> Cell:
+    """An effect, and its share of `FULL_BAR`."""
+    share = float(np.clip(np.nan_to_num(effect / FULL_BAR), -1, 1))
+    return Cell(f"{effect:+.2f}".replace("-", "\N{MINUS SIGN}"), round(share, 2))
 
 
 def effect_row(item: FeatureEffect) -> Row:
     """One feature of a cluster; its bar is relative to `FULL_BAR`."""
-    share = float(np.clip(np.nan_to_num(item.effect / FULL_BAR), -1, 1))
     return {
         "feature": item.feature,
-        "effect": Cell(f"{item.effect:+.2f}".replace("-", "\N{MINUS SIGN}"), round(share, 3)),
+        "effect": heat_cell(item.effect),
         "inside": f"{item.mean_inside:.3g}",
         "outside": f"{item.mean_outside:.3g}",
     }

@@ -9,7 +9,12 @@ from manyview.spectral._chebyshev import (
     cache_aligned,
     chebyshev_steps,
 )
-from manyview.spectral._labels import kmeans_labels, relabel_by_first_sample
+from manyview.spectral._labels import (
+    kmeans_labels,
+    kmeans_of_some,
+    relabel_by_first_sample,
+    some_samples,
+)
 from manyview.spectral._laplacian import degrees_of, laplacian, laplacian_rows, null_vector
 from manyview.spectral._leiden import leiden_labels
 from manyview.spectral._n_clusters import (
