@@ -180,7 +180,7 @@ def test_suggestions_take_what_cluster_takes(blobs, frames):
     expected = suggest(blobs.views)
     assert expected.n_clusters == 3
     assert suggest(frames).n_clusters == 3  # joined by index
-    assert suggest(mudata_of(blobs)).n_clusters == 3
+    assert suggest(mudata_of(blobs.views)).n_clusters == 3
     table = np.hstack(list(blobs.views.values()))
     cut = suggest(table, views={"a": slice(8), "b": slice(8, 20), "c": slice(20, 30)})
     np.testing.assert_array_equal(cut.scores, expected.scores)
