@@ -215,11 +215,13 @@ class ClusterResult:
         """Write the model to a file for `manyview.load_model`."""
         write_file(Path(path), model_bytes(self.model()))
 
-    def files(self, command: str | None = None, *, model: bool = False) -> dict[str, bytes]:
+    def files(
+        self, command: str | None = None, *, model: bool = False, report: bool = True
+    ) -> dict[str, bytes]:
         """The files that the command line writes, by name; no report after a fit on Dask."""
         summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
         files = {"labels.csv": self.to_csv().encode()}
-        if not self.is_distributed:
+        if report and not self.is_distributed:
             files["report.html"] = self.report_html(command=command).encode()
         if model:
             files["model.zip"] = model_bytes(self.model())
