@@ -166,10 +166,10 @@ def what_is_missing_is_named():
     _names("pip install pandas", ImportError, result.to_frame)
     assert not os.path.exists("report.html")
 
-    for command in ("demo", "reproduce"):
+    for command in (["demo"], ["reproduce"], ["compare", "x.npy"]):
         shown = io.StringIO()
         with contextlib.redirect_stderr(shown):
-            assert main([command]) == 2
+            assert main(command) == 2
         expected = "which needs jinja2 and matplotlib: pip install 'manyview[report]'\n"
         assert shown.getvalue().endswith(expected), shown.getvalue()
 

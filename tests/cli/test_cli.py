@@ -71,7 +71,9 @@ def test_names_of_the_number_of_clusters(flag, folder):
     assert "--clusters 3" in summary["command"]
 
 
-@pytest.mark.parametrize("command", ["cluster", "predict", "demo", "reproduce", "datasets"])
+@pytest.mark.parametrize(
+    "command", ["cluster", "compare", "predict", "demo", "reproduce", "datasets"]
+)
 def test_help_fits_a_terminal(command, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
