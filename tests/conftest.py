@@ -37,6 +37,7 @@ FULL = (
     "runtime/test_atomic_write.py",
     "test_examples.py",
     "test_packaging.py",
+    "test_snippets.py",
 )
 
 

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 
 #: What the extras bring, by the names they are imported by.
 EXTRAS = (
-    "anndata", "bokeh", "dask", "distributed", "faiss", "h5py", "hypothesis", "jinja2",
+    "anndata", "bokeh", "dask", "distributed", "faiss", "h5py", "hypothesis", "igraph", "jinja2",
     "markupsafe", "matplotlib", "mudata", "pandas", "playwright", "polars", "pooch", "pyarrow",
     "pytest", "requests", "rich",
 )  # fmt: skip
@@ -79,7 +79,7 @@ def arrays_to_a_result():
     assert manyview.suggest_n_clusters(data.views).n_clusters == 3
 
 
-def files_of_arrays_are_read():
+def files_of_numbers_are_read():
     import numpy as np
     from scipy.io import mmwrite, savemat
     from scipy.sparse import coo_array
@@ -91,7 +91,8 @@ def files_of_arrays_are_read():
     np.savez("x.npz", x=matrix)
     savemat("x.mat", {"x": matrix})
     mmwrite("x.mtx", coo_array(matrix))
-    for ending in ("npy", "npz", "mat", "mtx"):
+    np.savetxt("x.csv", matrix, delimiter=",", header="a,b,c", comments="")
+    for ending in ("npy", "npz", "mat", "mtx", "csv"):
         (table,) = read_views([f"x.{ending}"])
         values = table.matrix.toarray() if hasattr(table.matrix, "toarray") else table.matrix
         assert (values == matrix).all(), f"x.{ending} was read as {values}"
@@ -107,6 +108,40 @@ def the_command_tells_its_version():
     assert shown.getvalue() == f"manyview {__version__}\n", shown.getvalue()
 
 
+def the_command_clusters_and_predicts():
+    import numpy as np
+
+    import manyview
+
+    data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    for name, view in data.views.items():
+        ids = np.array([f"s{i}" for i in range(90)])[:, None]
+        header = ",".join(["id", *(f"f{j}" for j in range(view.shape[1]))])
+        np.savetxt(f"{name}.csv", np.hstack([ids, view]), "%s", ",", header=header, comments="")
+    files = [f"{name}.csv" for name in data.views]
+    shown = _run("cluster", *files, "--id", "id", "-k", "3", "--output", "out", "--save-model")
+    assert set(os.listdir("out")) == {"labels.csv", "summary.json", "model.zip"}
+    assert shown.startswith("90 samples in 3 clusters\nview "), shown
+    assert shown.endswith(
+        "Report: not written, needs jinja2 and matplotlib: pip install 'manyview[report]'\n"
+    ), shown
+    with open("out/labels.csv") as stream:
+        labels = [line.split(",")[:2] for line in stream]
+    found = _run("predict", "out/model.zip", *files, "--id", "id")
+    assert [line.split(",")[:2] for line in found.splitlines()] == labels, found
+    assert _run("datasets").startswith("Data sets in ")
+
+
+def _run(*words):
+    """What a command writes to standard output."""
+    from manyview.cli import main
+
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        assert main(words) == 0, words
+    return shown.getvalue()
+
+
 def what_is_missing_is_named():
     import manyview
     from manyview.cli import main
@@ -114,13 +149,11 @@ def what_is_missing_is_named():
 
     data = manyview.datasets.make_blob_views(60, 3, random_state=0)
     result = manyview.cluster(data.views, 3)
-    for ending in ("csv", "tsv", "parquet", "h5ad", "h5mu"):
+    for ending in ("parquet", "h5ad", "h5mu"):
         with open(f"x.{ending}", "w") as stream:
             stream.write("id,a\n1,2\n")
     approximate = manyview.AngularCIGMVC(3, neighbor_search="approximate")
 
-    _names("manyview[files]", ImportError, lambda: read_views(["x.csv"]))
-    _names("manyview[files]", ImportError, lambda: read_views(["x.tsv"]))
     _names("manyview[files]", ImportError, lambda: read_views(["x.parquet"]))
     _names("manyview[bio]", ImportError, lambda: read_views(["x.h5ad"]))
     _names("manyview[bio]", ImportError, lambda: read_views(["x.h5mu"]))
@@ -129,14 +162,16 @@ def what_is_missing_is_named():
         _names("manyview[dask]", ImportError, lambda fit=spread: fit(data.views, client="client"))
     _names("manyview[plot]", ImportError, lambda: manyview.plotting)
     _names("manyview[data]", OSError, lambda: manyview.datasets.fetch_bbc("."))
-    _names("manyview[cli]", ImportError, lambda: result.report("report.html"))
+    _names("manyview[report]", ImportError, lambda: result.report("report.html"))
     _names("pip install pandas", ImportError, result.to_frame)
     assert not os.path.exists("report.html")
 
-    shown = io.StringIO()
-    with contextlib.redirect_stderr(shown):
-        assert main(["demo"]) == 2
-    assert "pip install 'manyview[cli]'" in shown.getvalue(), shown.getvalue()
+    for command in (["demo"], ["reproduce"], ["compare", "x.npy"]):
+        shown = io.StringIO()
+        with contextlib.redirect_stderr(shown):
+            assert main(command) == 2
+        expected = "which needs jinja2 and matplotlib: pip install 'manyview[report]'\n"
+        assert shown.getvalue().endswith(expected), shown.getvalue()
 
 
 def _names(extra, kind, call):
@@ -157,7 +192,8 @@ def main():
     checks = (
         the_command_tells_its_version,
         built_in_data_and_scores,
-        files_of_arrays_are_read,
+        files_of_numbers_are_read,
+        the_command_clusters_and_predicts,
         estimators_fit_predict_and_are_saved,
         arrays_to_a_result,
         what_is_missing_is_named,

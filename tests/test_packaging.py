@@ -53,6 +53,34 @@ def test_the_constraints_are_the_lower_bounds():
     assert found == sorted(expected)
 
 
+OF_DEVELOPERS = {"test", "lint", "build", "audit", "dev"}
+
+
+def test_the_readme_has_the_extras_of_users_and_their_packages():
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", (TOP / "README.md").read_text(), re.M)
+    found = {extra: sorted(packages.replace("`", "").split(", ")) for extra, packages in rows}
+    expected = {
+        extra: sorted(
+            name
+            for one in requirements
+            for name in (one["extras"].split(",") if one["name"] == "manyview" else [one["name"]])
+        )
+        for extra, requirements in declared().items()
+        if extra not in OF_DEVELOPERS | {""}
+    }
+    assert found == expected
+
+
+def test_all_has_every_extra_of_users():
+    lists = declared()
+
+    def reached(extra):
+        inner = [one["extras"].split(",") for one in lists[extra] if one["name"] == "manyview"]
+        return {extra}.union(*(reached(name) for names in inner for name in names))
+
+    assert reached("all") == set(lists) - OF_DEVELOPERS - {""}
+
+
 def test_what_is_imported_is_declared():
     """Not left to what other packages happen to bring."""
     names = {requirement["name"] for some in declared().values() for requirement in some}
@@ -107,7 +135,7 @@ def test_without_extras(tmp_path):
         capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("core alone:") == 6
+    assert done.stdout.count("core alone:") == 7
 
 
 # What is built; `make test-wheel` says where it is

@@ -234,12 +234,17 @@ class ClusterResult:
         write_file(Path(path), model_bytes(self.model()))
 
     def files(
-        self, command: str | None = None, *, model: bool = False, metadata: Any = None
+        self,
+        command: str | None = None,
+        *,
+        model: bool = False,
+        report: bool = True,
+        metadata: Any = None,
     ) -> dict[str, bytes]:
         """The files that the command line writes, by name; no report after a fit on Dask."""
         summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
         files = {"labels.csv": self.to_csv().encode()}
-        if not self.is_distributed:
+        if report and not self.is_distributed:
             files["report.html"] = self.report_html(command=command, metadata=metadata).encode()
         if model:
             files["model.zip"] = model_bytes(self.model())

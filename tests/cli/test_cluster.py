@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from manyview import cli, cluster
+from manyview.cli import _extras
 from manyview.inputs import SCALING_NAMES
 from manyview.metrics import clustering_accuracy
 from tests.helpers.command import labels_in, run
@@ -40,6 +41,21 @@ def test_from_files_to_labels(files, blobs, tmp_path, capsys):
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(
         ["out", "view0.csv", "view1.parquet", "view2.csv"]
     )
+
+
+def test_without_what_reports_need(files, tmp_path, monkeypatch, capsys):
+    """Everything but the report is written, and one of an earlier run is removed."""
+    words = ["cluster", *files, "--id", "name", "--clusters", "3", "--output", "out"]
+    assert cli.main(words) == 0
+    labels = (tmp_path / "out" / "labels.csv").read_bytes()
+    capsys.readouterr()
+    missing = ("jinja2", "matplotlib")
+    monkeypatch.setattr(_extras, "find_spec", lambda name: None if name in missing else object())
+    assert cli.main([*words, "--force"]) == 0
+    needs = "Report: not written, needs jinja2 and matplotlib: pip install 'manyview[report]'"
+    assert capsys.readouterr().out.splitlines()[-1] == needs
+    assert {entry.name for entry in (tmp_path / "out").iterdir()} == {"labels.csv", "summary.json"}
+    assert (tmp_path / "out" / "labels.csv").read_bytes() == labels
 
 
 def test_the_command_in_the_summary_gives_the_same_labels(files, tmp_path):

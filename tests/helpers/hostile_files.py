@@ -72,12 +72,17 @@ def long_second_line():
     return _zipped_text("x.csv.gz", b"a\n", b"1"), "tables", "row is longer than"
 
 
+def row_of_many_lines():
+    return _zipped_text("x.csv.gz", b"a,b\n", b'"\n",'), "tables", "row is longer than"
+
+
 def many_rows():
-    return _zipped_text("x.csv.gz", b"a,b\n", b"1,2\n"), "tables", _MEMORY
+    row = b",".join([b"1"] * 50) + b"\n"
+    return _zipped_text("x.csv.gz", row, row), "tables", _MEMORY
 
 
 def many_ids():
-    return _zipped_text("x.csv.gz", b"id,b\n", b"1,2\n"), "ids", _MEMORY
+    return _zipped_text("x.csv.gz", b"id,b\n", b"sample,2\n"), "ids", _MEMORY
 
 
 def many_columns():
@@ -352,8 +357,14 @@ def unfolding_chunk():
     return "x.h5ad", "tables", "not a readable h5ad file"
 
 
-_BOMBS = [long_line, long_second_line, many_rows, many_ids, many_columns, blank_lines, long_market]
-_BOMBS += [long_market_numbers, market_of_many_rows, market_of_many_columns]
+_BOMBS = [long_line, long_second_line, row_of_many_lines, many_rows, many_ids, many_columns]
+_BOMBS += [
+    blank_lines,
+    long_market,
+    long_market_numbers,
+    market_of_many_rows,
+    market_of_many_columns,
+]
 _BOMBS += [market_of_many_entries, symmetric_market, huge_array, array_of_small_numbers]
 _BOMBS += [unfolding_array, lying_array, array_unfolding_without_limit, long_header]
 _BOMBS += [ids_of_no_bytes, sparse_of_many_rows, sparse_of_many_columns, many_cells, cells_in_cells]

@@ -4,13 +4,10 @@ Exit codes: 0 for success, 2 for bad input (one line on stderr), 130 when interr
 stderr), 1 for anything else.
 """
 
-import argparse
 import io
 import os
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
-from typing import NoReturn
 
 from manyview._signals import raise_if_stopped
 from manyview._version import __version__
@@ -19,11 +16,10 @@ from manyview.cli._compare import add_compare_options, compare
 from manyview.cli._datasets import datasets
 from manyview.cli._demo import add_demo_options, demo
 from manyview.cli._inputs import add_data_home
+from manyview.cli._parser import Parser
 from manyview.cli._predict import add_predict_options, predict
 from manyview.cli._reproduce import add_reproduce_options, reproduce
 from manyview.cli._terminal import fail
-
-_EXTRA = ("rich", "jinja2", "matplotlib")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,9 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for stream in (sys.stdout, sys.stderr):
                 if isinstance(stream, io.TextIOWrapper):
                     stream.reconfigure(errors="replace")  # for encodings that lack a character
-            missing = [package for package in _EXTRA if find_spec(package) is None]
-            if missing:
-                return fail(f"{', '.join(missing)} not installed: pip install 'manyview[cli]'")
             return int(options.run(options) or 0)
         finally:
             sys.stdout.flush()  # raises if the disk is full or the pipe is closed
@@ -79,17 +72,17 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports errors in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"manyview: error: {message} (see {self.prog} --help)\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="manyview", description="Cluster data that comes in several views.")
-    parser.add_argument("--version", action="version", version=f"manyview {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+def _parser() -> Parser:
+    parser = Parser(
+        prog="manyview",
+        description="Cluster data that comes in several views.",
+        epilog="Options of a command: manyview COMMAND --help. To begin: manyview demo",
+    )
+    version = f"manyview {__version__}"
+    parser.add_argument("-V", "--version", action="version", version=version)
+    commands = parser.add_subparsers(
+        title="commands", dest="command", required=True, metavar="COMMAND"
+    )
     for run, add_options, text in (
         (cluster, add_cluster_options, "cluster the samples in your own files"),
         (compare, add_compare_options, "compare methods and numbers of clusters on your own files"),

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from manyview.cli._extras import missing_for_report
 from manyview.cli._inputs import add_input_options, add_seed, check_seed, command_line, read_tables
 from manyview.cli._scheduler import check_scheduler_options, connected
 from manyview.cli._terminal import activity, print_line, print_path, print_table, warn
@@ -23,16 +24,39 @@ _REPEATED = (
 
 
 def add_cluster_options(parser: argparse.ArgumentParser) -> None:
+    # Views come first: they would be taken for values of an option that may have several.
+    parser.usage = "%(prog)s VIEW [VIEW ...] [options]"
+    parser.epilog = "Example: manyview cluster rna.csv protein=adt.csv --id cell --clusters 8"
     add_input_options(parser)
-    add = parser.add_argument
+    _add_clustering_options(parser.add_argument_group("clustering").add_argument)
+    _add_output_options(parser.add_argument_group("output").add_argument)
+    _add_large_data_options(parser.add_argument_group("large data").add_argument)
+
+
+def _add_clustering_options(add: Callable[..., Any]) -> None:
     # fmt: off
-    add("--clusters", default="auto", metavar="N",
+    add("-k", "--clusters", "--n-clusters", default="auto", metavar="N",
         help="number of clusters, or 'auto' to choose it from the data (default: %(default)s)")
     add("--resolution", type=float, metavar="R",
         help="find clusters by the Leiden algorithm, more of them the higher R is, instead of "
         "giving their number; 1 is usual (consensus; needs 'manyview[leiden]')")
+    add("--method", default=DEFAULT, choices=BY_SHORT_NAME, metavar="NAME",
+        help=f"{', '.join(BY_SHORT_NAME)} (default: %(default)s)")
+    add("--neighbors", default="auto", metavar="K",
+        help="neighbours per sample in each view's graph (default: %(default)s)")
+    add("--scaling", nargs="+", metavar="[VIEW=]NAME",
+        help="what is done to the columns and rows of all views, or of the view whose name stands "
+        "before it: auto, paper, zscore, unit, none, tfidf, sqrt, logratio, standard or center "
+        "(default: auto for consensus, paper for the others)")
+    # fmt: on
+    add_seed(add)
+
+
+def _add_output_options(add: Callable[..., Any]) -> None:
+    # fmt: off
     add("--output", type=Path, default=Path("manyview-clusters"), metavar="DIR",
-        help="folder for labels.csv, summary.json and report.html (default: %(default)s)")
+        help="folder for labels.csv, summary.json and report.html, which needs 'manyview[report]' "
+        "(default: %(default)s)")
     add("--force", action="store_true",
         help="overwrite the files of an earlier run in that folder, and remove its model.zip")
     add("--metadata", metavar="FILE[@COLUMN]",
@@ -40,13 +64,11 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
         ".tsv or .parquet with columns of any kind. Rows are joined by the ids in COLUMN (default: "
         "that of --id), without ids row by row")
     add("--save-model", action="store_true", help="also write model.zip, for 'manyview predict'")
-    add("--method", default=DEFAULT, choices=BY_SHORT_NAME, help="default: %(default)s")
-    add("--neighbors", default="auto", metavar="K",
-        help="neighbours per sample in each view's graph (default: %(default)s)")
-    add("--scaling", nargs="+", metavar="[VIEW=]NAME",
-        help="what is done to the columns and rows of all views, or of the view whose name stands "
-        "before it: auto, paper, zscore, unit, none, tfidf, sqrt, logratio, standard or center "
-        "(default: auto for consensus, paper for the others)")
+    # fmt: on
+
+
+def _add_large_data_options(add: Callable[..., Any]) -> None:
+    # fmt: off
     add("--checkpoint", type=Path, metavar="DIR",
         help="save the state of the fit in this folder: after an interruption, the same command "
         "continues from there (consensus, angular, cigmvc and gbs); removed once the outputs are "
@@ -58,12 +80,11 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
         "report.html, as the graphs stay on the workers")
     add("--yes", action="store_true", help="fit even if the memory will probably not be enough")
     # fmt: on
-    add_seed(parser)
 
 
 def cluster(options: argparse.Namespace) -> None:
-    """Cluster samples that are described by several tables, and write labels, a summary and a
-    report page."""
+    """Cluster samples that are described by several tables, one per view. Writes labels, a summary
+    and a report page."""
     from manyview.runtime import check_folder, check_writable, memory_limit, write_files
 
     options.clusters = number_or_auto("--clusters", options.clusters)
@@ -80,8 +101,12 @@ def cluster(options: argparse.Namespace) -> None:
         with memory_limit(None) if options.yes else nullcontext():
             result = _fit(options, show)
         show("report")
-        command = command_line(options, *_REPEATED)
-        files = result.files(command, model=options.save_model, metadata=metadata)
+        files = result.files(
+            command_line(options, *_REPEATED),
+            model=options.save_model,
+            report=not missing_for_report(),
+            metadata=metadata,
+        )
         show("writing")
         write_files(options.output, files, without=_OPTIONAL)
         if options.checkpoint is not None:
@@ -170,5 +195,7 @@ def _print_summary(result: Any, folder: Path) -> None:
     print_path("Labels", folder / "labels.csv")
     if result.is_distributed:
         print_line("Report: none, as its graphs stay on the Dask workers")
+    elif missing := missing_for_report():
+        print_line(f"Report: not written, {missing}")
     else:
         print_path("Report", folder / "report.html")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from manyview.cli._cluster import number_or_auto, scaling_of
+from manyview.cli._extras import require_report
 from manyview.cli._inputs import add_input_options, add_seed, check_seed, command_line, read_tables
 from manyview.cli._terminal import activity, print_line, print_path, print_table, warn
 from manyview.methods import BY_SHORT_NAME
@@ -19,31 +20,34 @@ _REPEATED = (
 
 
 def add_compare_options(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "%(prog)s VIEW [VIEW ...] [options]"
     add_input_options(parser)
-    add = parser.add_argument
+    add = parser.add_argument_group("clusterings").add_argument
     # fmt: off
-    add("--clusters", nargs="+", default=["auto"], metavar="N",
+    add("-k", "--clusters", "--n-clusters", nargs="+", default=["auto"], metavar="N",
         help="one or more numbers of clusters, or 'auto' to choose one from the data (default: "
         "auto)")
     add("--methods", nargs="+", choices=BY_SHORT_NAME, metavar="METHOD",
         help=f"some of {', '.join(BY_SHORT_NAME)} (default: consensus, average and angular)")
-    add("--classes", metavar="FILE:COLUMN",
-        help="column of a .csv or .tsv file with known classes, to measure ACC, NMI and ARI by; "
-        "joined by --id if that is given, else in the order of the rows")
-    add("--subsamples", type=int, default=0, metavar="N",
-        help="repeat every clustering on N random subsamples of 80 %% of the samples, to see "
-        "whether it comes out the same (default: %(default)s)")
-    add("--output", type=Path, default=Path("manyview-comparison"), metavar="DIR",
-        help=f"folder for {', '.join(_OUTPUTS[:-1])} and {_OUTPUTS[-1]} (default: %(default)s)")
-    add("--force", action="store_true", help="overwrite the files of an earlier run in that folder")
     add("--neighbors", default="auto", metavar="K",
         help="neighbours per sample in each view's graph (default: %(default)s)")
     add("--scaling", nargs="+", metavar="[VIEW=]NAME",
         help="as in 'manyview cluster', for all methods (default: auto for consensus, paper for "
         "the others)")
+    add("--subsamples", type=int, default=0, metavar="N",
+        help="repeat every clustering on N random subsamples of 80 %% of the samples, to see "
+        "whether it comes out the same (default: %(default)s)")
+    add("--classes", metavar="FILE:COLUMN",
+        help="column of a .csv or .tsv file with known classes, to measure ACC, NMI and ARI by; "
+        "joined by --id if that is given, else in the order of the rows")
+    add_seed(add)
+    add = parser.add_argument_group("output").add_argument
+    add("--output", type=Path, default=Path("manyview-comparison"), metavar="DIR",
+        help=f"folder for {', '.join(_OUTPUTS[:-1])} and {_OUTPUTS[-1]} (default: %(default)s)")
+    add("--force", action="store_true", help="overwrite the files of an earlier run in that folder")
+    add = parser.add_argument_group("large data").add_argument
     add("--yes", action="store_true", help="fit even if the memory will probably not be enough")
     # fmt: on
-    add_seed(parser)
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -52,6 +56,7 @@ def compare(options: argparse.Namespace) -> None:
     these."""
     from manyview.runtime import check_writable, memory_limit, write_files
 
+    require_report("manyview compare")
     numbers = [number_or_auto("--clusters", text) for text in options.clusters]
     options.neighbors = number_or_auto("--neighbors", options.neighbors)
     check_seed(options.seed)

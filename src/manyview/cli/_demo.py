@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from manyview.cli._extras import require_report
 from manyview.cli._inputs import add_seed, check_seed, command_line
 from manyview.cli._terminal import print_path, print_table, progress
 
@@ -16,7 +17,7 @@ _SCORES = ("ACC", "NMI", "ARI", "F1")
 def add_demo_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, default=Path("manyview-demo"), metavar="DIR",
         help="folder for report.html (default: %(default)s)")  # fmt: skip
-    add_seed(parser)
+    add_seed(parser.add_argument)
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -25,6 +26,7 @@ def demo(options: argparse.Namespace) -> None:
     from manyview.datasets import load_digits_views
     from manyview.runtime import check_writable
 
+    require_report("manyview demo")
     check_seed(options.seed)
     check_writable(options.output, ["report.html"], force=True)  # before the work
     path, title = options.output / "report.html", "Handwritten digits in three views"

@@ -2,11 +2,12 @@
 
 import argparse
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
+    add = parser.add_argument_group("input").add_argument
     # fmt: off
     add("views", nargs="+", metavar="VIEW",
         help="a file, or NAME=FILE to name the view: .csv, .tsv, .parquet, .npy, .npz, .mat, .mtx, "
@@ -20,8 +21,8 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     # fmt: on
 
 
-def add_seed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default: %(default)s)")
+def add_seed(add: Callable[..., Any]) -> None:
+    add("--seed", type=int, default=0, metavar="N", help="random seed (default: %(default)s)")
 
 
 def check_seed(seed: int) -> None:

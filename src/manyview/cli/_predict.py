@@ -9,9 +9,12 @@ from manyview.cli._terminal import activity, print_path, warn
 
 
 def add_predict_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("model", type=Path, metavar="MODEL", help="model.zip of 'manyview cluster'")
+    parser.usage = "%(prog)s MODEL VIEW [VIEW ...] [options]"
+    parser.add_argument(
+        "model", type=Path, metavar="MODEL", help="model.zip of 'manyview cluster --save-model'"
+    )
     add_input_options(parser)
+    add = parser.add_argument_group("output").add_argument
     add("--output", type=Path, metavar="FILE", help="CSV file to write (default: standard output)")
     add("--force", action="store_true", help="overwrite that file")
 

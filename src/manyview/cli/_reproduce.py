@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from manyview.cli._extras import require_report
 from manyview.cli._inputs import add_data_home, command_line
 from manyview.cli._terminal import print_line, print_path, print_table, progress
 
@@ -26,8 +27,9 @@ def add_reproduce_options(parser: argparse.ArgumentParser) -> None:
 def reproduce(options: argparse.Namespace) -> int:
     """Run every method on every data set, with samples in stored and in shuffled order, and write
     the paper's tables and figure with our results beside the paper's."""
+    require_report("manyview reproduce")
     from manyview import reproduce as evaluation
-    from manyview.runtime import check_integer, check_writable
+    from manyview.runtime import check_integer, check_writable, did_you_mean
 
     check_integer("seeds", options.seeds, 1, 1000)
     check_integer("processes", options.processes, 1, 64)
@@ -41,7 +43,10 @@ def reproduce(options: argparse.Namespace) -> int:
     methods = list(dict.fromkeys(name.lower() for name in options.methods or known))
     unknown = [name for name in options.methods or [] if name.lower() not in known]
     if unknown:
-        raise ValueError(f"method {unknown[0]!r}; expected one of {', '.join(evaluation.METHODS)}")
+        raise ValueError(
+            f"method {unknown[0]!r}; expected one of {', '.join(evaluation.METHODS)}"
+            + did_you_mean(unknown[0], evaluation.METHODS)
+        )
     kept = options.output / "experiments"
     check_writable(options.output, ["report.html", "results.md"], force=True)
     check_writable(kept, [], force=True)

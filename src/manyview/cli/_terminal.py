@@ -3,11 +3,15 @@
 import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from shutil import get_terminal_size
+from typing import Any, TypeAlias
 
 from manyview._signals import raise_if_stopped
+
+_Update: TypeAlias = Callable[..., None]
 
 
 def fail(message: str) -> int:
@@ -20,14 +24,33 @@ def warn(message: str) -> None:
 
 
 @contextmanager
-def _display(*columns: Any) -> Iterator[Callable[..., None]]:
-    """A line of `rich` columns on stderr, if that is a terminal; call it to update."""
-    from rich.console import Console
-    from rich.progress import Progress
+def progress() -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar; call it with steps done, number of steps, and what is running."""
+    with _line(bar=True) as update:
+        yield lambda done, total, what: update(what, completed=done, total=total)
 
-    errors = Console(stderr=True)
+
+def _line(*, bar: bool) -> AbstractContextManager[_Update]:
+    """A line on stderr, if that is a terminal; call it to update."""
+    return _rich_line(bar) if _has_rich() else _plain_line()
+
+
+def _has_rich() -> bool:
+    return find_spec("rich") is not None
+
+
+@contextmanager
+def _rich_line(bar: bool) -> Iterator[_Update]:
+    from rich import progress as rich
+    from rich.console import Console
+
+    elapsed, errors = rich.TimeElapsedColumn(), Console(stderr=True)
+    text = rich.TextColumn("{task.description:36}" if bar else "{task.description}", markup=False)
+    columns: tuple[rich.ProgressColumn, ...] = (rich.SpinnerColumn(), elapsed, text)
+    if bar:
+        columns = (text, rich.BarColumn(), rich.MofNCompleteColumn(), elapsed)
     hidden = errors.quiet = not errors.is_terminal  # older rich prints a newline without `quiet`
-    with Progress(*columns, console=errors, transient=True, disable=hidden) as line:
+    with rich.Progress(*columns, console=errors, transient=True, disable=hidden) as line:
         task = line.add_task("starting", total=None)
 
         def update(what: str, **changes: Any) -> None:
@@ -38,13 +61,23 @@ def _display(*columns: Any) -> Iterator[Callable[..., None]]:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar; call it with steps done, number of steps, and what is running."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+def _plain_line() -> Iterator[_Update]:
+    def update(what: str, completed: int = 0, total: int = 0) -> None:
+        raise_if_stopped()
+        _overwrite(f"{completed}/{total} {what}" if total else what)
 
-    text = TextColumn("{task.description:36}", markup=False)
-    with _display(text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as update:
-        yield lambda done, total, what: update(what, completed=done, total=total)
+    try:
+        yield update
+    finally:
+        _overwrite("")
+
+
+def _overwrite(text: str) -> None:
+    """Replace the line on which the cursor is."""
+    if sys.stderr.isatty():
+        width = get_terminal_size().columns - 1
+        sys.stderr.write(f"\r{text[:width]:{width}}\r")
+        sys.stderr.flush()
 
 
 class _LogHandler(logging.Handler):
@@ -62,14 +95,8 @@ class _LogHandler(logging.Handler):
 @contextmanager
 def activity() -> Iterator[Callable[[str], None]]:
     """A line with the current activity, given by calls or by the library's log."""
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    text = TextColumn("{task.description}", markup=False)
     logger = logging.getLogger("manyview")
-    with (
-        _display(SpinnerColumn(), TimeElapsedColumn(), text) as update,
-        log_level(logging.INFO, logger.name),
-    ):
+    with _line(bar=False) as update, log_level(logging.INFO, logger.name):
         logger.addHandler(handler := _LogHandler(update))
         try:
             yield update
@@ -92,6 +119,18 @@ def log_level(level: int, *names: str) -> Iterator[None]:
 
 def print_table(title: str, columns: Sequence[str], rows: Any, left: int, note: str = "") -> None:
     """A table on stdout; the first `left` columns are left-aligned."""
+    if _has_rich():
+        _print_rich_table(title, columns, rows, left, note)
+        return
+    texts = [columns, *rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    marks = ["<" if number < left else ">" for number in range(len(columns))]
+    lines = (map("{:{}{}}".format, row, marks, widths) for row in texts)
+    for line in (title, *("  ".join(cells).rstrip() for cells in lines), note):
+        print_line(line)
+
+
+def _print_rich_table(title: str, columns: Sequence[str], rows: Any, left: int, note: str) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -110,7 +149,5 @@ def print_path(label: str, path: Path) -> None:
 
 
 def print_line(text: str) -> None:
-    """One line on stdout, without wrapping."""
-    from rich.console import Console
-
-    Console().print(text, soft_wrap=True, markup=False)
+    """One line on stdout."""
+    sys.stdout.write(f"{text}\n")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from manyview.runtime import did_you_mean
+
 _LENGTH = 100  # letters that are shown of each
 
 
@@ -23,6 +25,7 @@ def per_view(parameter: str, value: Any, names: Sequence[str]) -> list[Any]:
         if foreign:
             raise ValueError(
                 f"{parameter} has view '{foreign[0]}'; expected some of {', '.join(names)}"
+                + did_you_mean(foreign[0], names)
             )
         return [value.get(name, "auto") for name in names]
     if not isinstance(value, list | tuple):

@@ -10,7 +10,7 @@ try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 except ImportError as error:
-    raise ImportError("reports need jinja2: pip install 'manyview[cli]'") from error
+    raise ImportError("reports need jinja2: pip install 'manyview[report]'") from error
 
 # In JSON these occur in strings only, so that escaping them does not change the data. No name can
 # then end the script block or begin another.

@@ -7,6 +7,7 @@ from manyview.runtime._checks import (
     check_choice,
     check_integer,
     check_real,
+    did_you_mean,
     require_extra,
     require_pandas,
 )

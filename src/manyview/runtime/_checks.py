@@ -1,8 +1,9 @@
 """Checks of parameters. Every message names the value and what was expected."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -32,7 +33,15 @@ def check_real(name: str, value: Any, low: float, *, above: bool = False) -> flo
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
     if not (value is None or isinstance(value, str)) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name}={value!r}; expected one of {listed}")
+        hint = did_you_mean(value, filter(None, choices))
+        raise ValueError(f"{name}={value!r}; expected one of {listed}{hint}")
+
+
+def did_you_mean(word: Any, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the nearest of those known, if one is near."""
+    by_lower = {name.lower(): name for name in known}
+    nearest = get_close_matches(str(word).lower(), by_lower, 1)
+    return f"; did you mean {by_lower[nearest[0]]}?" if nearest else ""
 
 
 def check_verbose(value: Any) -> None:

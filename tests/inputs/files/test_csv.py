@@ -1,5 +1,6 @@
 """CSV and TSV as people and programs write them."""
 
+import csv
 import gzip
 from pathlib import Path
 
@@ -10,9 +11,6 @@ from hypothesis import strategies as st
 
 from manyview.inputs.files import _csv_format
 from tests.helpers.table_files import pd, read, write
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture
@@ -215,7 +213,21 @@ def test_rows_of_differing_length_far_from_the_start(folder, small_blocks):
 
 def test_a_quote_that_is_never_closed(folder, small_blocks):
     write("x.csv", 'a,b\n1,"' + "2\n" * 1000)
-    with pytest.raises(ValueError, match=r"x.csv: a row is longer than 64 bytes, .* a quote"):
+    with pytest.raises(ValueError, match=r"x.csv: a row is longer than 64 characters, .* a quote"):
+        read("x.csv")
+
+
+def test_cells_may_be_long(folder):
+    """Longer than Python's csv reader allows by default."""
+    write("x.csv", "text,b\n" + "word " * 40_000 + ",2\n")
+    assert read("x.csv", drop_non_numeric=True).matrix.tolist() == [[2]]
+    assert csv.field_size_limit() < 200_000
+
+
+@pytest.mark.parametrize("cell", ["1_0", "\u0661", "0x10", "1 2", "1\u00a02", '"\n1"', "1\x0c"])
+def test_what_python_takes_for_a_number_and_people_do_not(folder, cell):
+    write("x.csv", f"a,b\n1,2\n3,{cell}\n")
+    with pytest.raises(ValueError, match=r"column 'b' has .* in row 2"):
         read("x.csv")
 
 
@@ -227,7 +239,7 @@ def test_rows_longer_than_a_block(folder, small_blocks):
 def test_a_long_line_before_the_end_of_one_column(folder, small_blocks):
     """Its end is not taken for a blank line."""
     write("x.csv", "a\n1\n" + " " * 150 + "2\n\n")
-    with pytest.raises(ValueError, match=r"x.csv: a row is longer than 64 bytes"):
+    with pytest.raises(ValueError, match=r"x.csv: a row is longer than 64 characters"):
         read("x.csv")
     write("x.csv", "a\n1\n" + " " * 62 + "2\n\n")
     assert _csv_format.text_format(Path("x.csv")).blank_end == 1

@@ -158,7 +158,6 @@ def test_damaged_files_never_raise_anything_else(folder, extension, n_files):
 @pytest.mark.parametrize(
     ("path", "extra", "library"),
     [
-        ("x.csv", "files", "pyarrow"),
         ("x.parquet", "files", "pyarrow"),
         ("x.h5ad", "bio", "h5py"),
     ],

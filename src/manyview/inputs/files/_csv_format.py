@@ -45,7 +45,7 @@ def text_format(path: Path) -> TextFormat:
     zipped = path.suffix.lower() == ".gz"
     extension = Path(path.stem if zipped else path).suffix.lower()
     try:
-        with _opened(path, zipped) as raw:
+        with opened(path, zipped) as raw:
             if raw.read(2) in (b"\xff\xfe", b"\xfe\xff"):
                 raise ValueError(f"{path} is in UTF-16; expected UTF-8")
             raw.seek(0)
@@ -84,7 +84,7 @@ def text_format(path: Path) -> TextFormat:
     )
 
 
-def _opened(path: Path, zipped: bool) -> Any:
+def opened(path: Path, zipped: bool) -> Any:
     return gzip.GzipFile(path) if zipped else path.open("rb")
 
 
@@ -122,7 +122,7 @@ def _first_line(path: Path, text: io.TextIOWrapper) -> tuple[int, str]:
 def _blank_end(path: Path, zipped: bool) -> int:
     """How many lines at the end are blank, which editors leave there."""
     blank, starts = 0, True
-    with _opened(path, zipped) as raw:
+    with opened(path, zipped) as raw:
         while part := raw.readline(_BLOCK):
             is_blank = starts and not part.strip(b"\r\n")
             blank = blank + 1 if is_blank else 0
