@@ -102,7 +102,7 @@ def test_errors(views, said):
 
 
 def test_several_tables_are_not_cut(frame):
-    with pytest.raises(ValueError, match="expected a list of names of the views"):
+    with pytest.raises(ValueError, match="views has 'a'; expected some of the views"):
         manyview.cluster(blobs().views, 3, views={"a": slice(3)})
     with pytest.raises(ValueError, match=r"data is one DataFrame; .* or one table with views="):
         manyview.cluster(frame, 3)
