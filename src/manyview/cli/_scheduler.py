@@ -15,6 +15,8 @@ from manyview.methods import DISTRIBUTED
 _TIMEOUT = 4
 _NOT_ON_DASK = {
     "checkpoint": "Dask recomputes the results of lost workers",
+    "categorical": "Dask workers read numbers only",
+    "impute": "medians need all rows, which stay on the Dask workers",
     "save_model": "a model holds the samples, which stay on the Dask workers",
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 from dask.utils import natural_sort_key
 
 from manyview._typing import FloatArray
-from manyview.inputs import Table
+from manyview.inputs import DroppedColumn, Preparation, Table
 from manyview.inputs.files import ReadOptions, open_parquet
 
 _EXTENSIONS = (".parquet", ".pq")
@@ -24,11 +24,13 @@ def parquet_table(path: Path, options: ReadOptions | None = None) -> Table:
     options = options or ReadOptions()
     parts = _part_paths(path)
     columns: list[str] = []
+    dropped: tuple[DroppedColumn, ...] = ()
     ids: list[str] = []
     chunks = []
     for part in parts:
         with open_parquet(part) as file:
-            found = file.feature_columns(options)
+            kinds = file.columns(options)
+            found, dropped = list(kinds.feature_names), kinds.dropped
             columns = columns or found
             if set(found) != set(columns):
                 odd = sorted(set(found) ^ set(columns))
@@ -43,7 +45,8 @@ def parquet_table(path: Path, options: ReadOptions | None = None) -> Table:
     if not chunks:
         raise ValueError(f"{path} has column names and no rows; expected a table")
     samples = None if options.id_column is None else tuple(ids)
-    return Table("", da.concatenate(chunks), samples, tuple(columns))
+    done = Preparation(dropped)
+    return Table("", da.concatenate(chunks), samples, tuple(columns), preparation=done)
 
 
 def read_rows(path: Path, groups: Sequence[int], columns: Sequence[str], rows: int) -> FloatArray:

@@ -1,17 +1,28 @@
 """A model of a clustering that labels new samples."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_reference
-from manyview.inputs import AlignedTables, Views, aligned_tables, joint_rows, views_from_tables
-from manyview.predict._training_views import TrainingView, match_views
+from manyview.inputs import (
+    AlignedTables,
+    Table,
+    Views,
+    align,
+    aligned_tables,
+    joint_rows,
+    name_tables,
+    plain_tables,
+    views_from_tables,
+)
+from manyview.predict._training_views import TrainingView, match_views, prepare_like
 from manyview.predict._voting import vote_shares, votes_by_distance
+from manyview.runtime import check_choice
 
 # Neighbours that no other view agrees with are still the nearest.
 _MIN_TRUST = 1e-3
@@ -86,7 +97,25 @@ class ClusterModel:
     def names(self) -> tuple[str, ...]:
         return tuple(view.name for view in self.views)
 
-    def predict(self, data: Any, present: Any = None) -> Prediction:
+    @property
+    def categorical(self) -> tuple[str, ...]:
+        """Names of the columns that hold categories, in any view."""
+        return tuple(dict.fromkeys(name for view in self.views for name in view.categories))
+
+    def with_categories(self, categories: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Self:
+        """The same with the categories of columns that were encoded, by view and column."""
+        views = (replace(view, categories=categories.get(view.name, {})) for view in self.views)
+        return replace(self, views=tuple(views))
+
+    def prepared(self, tables: Sequence[Table], impute: str | None = None) -> list[Table]:
+        """New samples encoded and, on request, filled by what the training samples have."""
+        if impute is not None:
+            check_choice("impute", impute, ("median",))
+        self._check_names({table.name: table for table in tables})
+        known = dict(zip(self.names, self.views, strict=True))
+        return [prepare_like(known[table.name], table, impute is not None) for table in tables]
+
+    def predict(self, data: Any, present: Any = None, *, impute: str | None = None) -> Prediction:
         """Assign new samples to the clusters of their nearest training samples.
 
         Parameters
@@ -97,13 +126,23 @@ class ClusterModel:
             in any order.
         present : boolean array of shape (n_samples, n_views), optional
             False where a view lacks a sample.
+        impute : "median", optional
+            Fill empty cells (NaN) of tables in a dict or list with the medians of the training
+            samples.
         """
-        new, ids = self.read(data, present)
+        new, ids = self.read(data, present, impute)
         return replace(self.predict_views(new), ids=ids)
 
-    def read(self, data: Any, present: Any = None) -> tuple[Views, tuple[str, ...] | None]:
+    def read(
+        self, data: Any, present: Any = None, impute: str | None = None
+    ) -> tuple[Views, tuple[str, ...] | None]:
         """New samples in the views of the model, and their ids if given."""
         if isinstance(data, AlignedTables) or hasattr(data, "obs_names"):
+            if impute is not None and not isinstance(data, AlignedTables):
+                raise ValueError(
+                    f"impute={impute!r} with {type(data).__name__}; expected a dict or list of "
+                    "tables"
+                )
             mod = getattr(data, "mod", None)
             chosen = self.names if mod is None else [name for name in self.names if name in mod]
             tables = data if isinstance(data, AlignedTables) else aligned_tables(data, chosen)
@@ -120,6 +159,9 @@ class ClusterModel:
             )
         else:
             given = dict(zip(self.names, given, strict=True))
+        if self.categorical or impute is not None:
+            own = plain_tables(name_tables(given), self.categorical)
+            return self.read(align(self.prepared(own, impute)), present)
         return match_views(self.views, views_from_tables(given, present)), None
 
     def _check_names(self, views: Mapping[Any, Any]) -> None:

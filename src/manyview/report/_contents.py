@@ -1,7 +1,7 @@
 """The contents of the page about a clustering, in plain arrays."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from scipy.sparse import csr_array
@@ -25,7 +25,8 @@ _STOP_REASONS = {
 class ViewContents:
     """One view: `n_samples` are present, `scaling` names what was done to its columns and rows,
     `weight` is its share of the view weights, `disagreement` the inconsistent share of its graph,
-    and `effects` has one sequence per cluster."""
+    and `effects` has one sequence per cluster. The last fields tell what was done to its columns,
+    as in `ClusterResult.summary`."""
 
     name: str
     n_samples: int
@@ -35,6 +36,9 @@ class ViewContents:
     disagreement: float | None
     graph: csr_array
     effects: Sequence[Sequence[FeatureEffect]] = ()
+    dropped_columns: Sequence[Mapping[str, Any]] = ()
+    categorical_columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    imputed_cells: int = 0
 
 
 @dataclass(frozen=True)

@@ -88,9 +88,9 @@ def test_features_by_samples(folder, extension):
 
 
 def test_nothing_to_transpose(folder):
-    write_any("x.csv")
-    with pytest.raises(ValueError, match=r"transpose was asked for; expected a file of .npy"):
-        read("x.csv", transpose=True)
+    write_any("x.h5ad")
+    with pytest.raises(ValueError, match=r"transpose was asked for; expected a file of .csv"):
+        read("x.h5ad", transpose=True)
 
 
 @pytest.mark.parametrize("extension", ["csv", "parquet"])

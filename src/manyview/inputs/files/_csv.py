@@ -4,85 +4,126 @@ So the memory needed is about that of the numbers.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs import Table
+from manyview.inputs import DroppedColumn, Preparation, Table
 from manyview.inputs.files._columns import (
+    Columns,
     checked_ids,
+    columns_of,
     id_position,
     import_pyarrow,
-    log_dropped,
-    refuse_columns,
-    refuse_no_columns,
     refuse_no_rows,
 )
-from manyview.inputs.files._csv_format import FALSE, NO_VALUE, TRUE, TextFormat, text_format
+from manyview.inputs.files._csv_cells import (
+    category_cells,
+    is_numeric,
+    numbers_of,
+    why_no_number,
+)
+from manyview.inputs.files._csv_format import NO_VALUE, TextFormat, text_format
+from manyview.inputs.files._csv_stream import is_plain, opened_text, refuse_encoding
+from manyview.inputs.files._csv_transposed import transposed
 from manyview.inputs.files._limits import ReadOptions, check_fits, damaged, plain_ids
 
 _RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
-_SHOWN = 40  # characters of a cell
-_SPACES = " \t\u00a0\u2007\u2009\u202f"  # also those of spreadsheets; no line breaks
 
 
 def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    text = text_format(path)
-    id_at = id_position(path, text.columns, options.id_column)
-    if text.has_index and id_at != 0 and not options.drop_non_numeric:
-        # Data frames write row numbers and row names like this, and neither is a measurement.
-        raise ValueError(
-            f"{path}: the first column has no name, as if it named the rows; expected a name, or "
-            f"use it as ids with --id {text.columns[0]}, or leave it out with --drop-non-numeric"
-        )
-    first, end = int(text.has_index), len(text.columns)
-    if text.has_open_end and _is_empty(text, end - 1):
+    text = text_format(path, options)
+    batches = partial(_batches, options=options)
+    id_at, end = id_position(path, text.columns, options.id_column), len(text.columns)
+    if text.has_open_end and _is_empty(text, end - 1, options):
         end -= 1  # every line ends in a delimiter
-    table, features = None, [j for j in range(first, end) if j != id_at]
+    if options.transpose:
+        if options.id_column is not None:
+            raise ValueError(
+                f"{path} is to be transposed, so its header has the ids; expected no --id"
+            )
+        text, whole = transposed(text, end, batches)
+        id_at, end = 0, len(text.columns)
+        batches = partial(_of_batch, whole)
+    columns = columns_of(path, text.columns[:end], options, id_at)
+    if text.has_index and 0 in columns.features:
+        columns = _without_index(columns, options)
+    table = None
     while table is None:
-        table, features = _attempt(text, features, id_at, options.drop_non_numeric)
-    used = {*features, id_at}
-    log_dropped(path, [name for j, name in enumerate(text.columns) if j not in used])
+        table, columns = _attempt(text, batches(text, columns.read), columns, options)
     return [table]
 
 
+def _without_index(columns: Columns, options: ReadOptions) -> Columns:
+    """Without the first column: data frames write row numbers and row names like this, and neither
+    is a measurement."""
+    name = columns.names[0]
+    if not options.drop_non_numeric:
+        raise ValueError(
+            f"{columns.path}: the first column has no name, as if it named the rows; expected a "
+            f"name, or use it as ids with --id {name}, or leave it out with --drop {name}"
+        )
+    return columns.without(
+        {0: DroppedColumn(name, "has no name, as if it named the rows")}, options
+    )
+
+
 def _attempt(
-    text: TextFormat, features: list[int], id_at: int | None, drop_non_numeric: bool
-) -> tuple[Table | None, list[int]]:
+    text: TextFormat, batches: Iterable[Any], columns: Columns, options: ReadOptions
+) -> tuple[Table | None, Columns]:
     """The table and its columns; no table where a block after the first has text in some."""
     pa = import_pyarrow(text.path)
     matrix: _GrowingMatrix | None = None
     ids: list[str] = []
+    words: dict[str, list[str | None]] = {columns.names[j]: [] for j in columns.categorical}
     n_rows, is_valid = 0, True
-    wanted = features if id_at is None else [*features, id_at]
-    for batch in _batches(text, wanted):
-        cells = {j: batch.column(f"f{j}") for j in wanted}
-        block = _block(text, [cells[j] for j in features])
+    for batch in batches:
+        n = batch.num_rows
+        cells = [batch.column(f"f{j}") for j in columns.features]
+        block = numbers_of(pa, cells, n, options)
         if block is None:
-            wrong = {j: cells[j] for j in features if _as_numbers(pa, cells[j]) is None}
-            if not drop_non_numeric:
-                _refuse_text(text, n_rows, wrong)
-            features = [j for j in features if j not in wrong]
-            block = _block(text, [cells[j] for j in features])
+            wrong = {
+                j: why_no_number(pa, columns.names[j], own, n_rows, options)
+                for j, own in zip(columns.features, cells, strict=True)
+                if not is_numeric(pa, own, options)
+            }
+            columns = columns.without(wrong, options)
+            cells = [batch.column(f"f{j}") for j in columns.features]
+            block = numbers_of(pa, cells, n, options)
             is_valid = is_valid and matrix is None
-        if is_valid:
+        if is_valid and block is not None:
             if matrix is None:
-                n_expected = _expected_rows(text, batch.num_rows)
-                matrix = _GrowingMatrix(text.path, len(features), n_expected)
-            if id_at is not None:
-                ids += checked_ids(text.path, cells[id_at].to_pylist(), n_rows)
+                matrix = _GrowingMatrix(text.path, len(cells), _expected_rows(text, n))
+            if columns.id_at is not None:
+                values = batch.column(f"f{columns.id_at}").to_pylist()
+                ids += checked_ids(text.path, values, n_rows)
+            for j in columns.categorical:
+                words[columns.names[j]] += category_cells(pa, batch.column(f"f{j}"), options)
             matrix.append(block)
-        n_rows += batch.num_rows
+        n_rows += n
     if not is_valid:
-        return None, features
-    if matrix is None or n_rows == text.blank_end:
+        return None, columns
+    n_rows -= text.blank_end
+    if matrix is None or n_rows == 0:
         refuse_no_rows(text.path)
-    names = tuple(text.columns[j] for j in features)
-    numbers = matrix.finish(n_rows - text.blank_end)
-    return Table("", numbers, None if id_at is None else plain_ids(ids), names), features
+    table = Table(
+        "",
+        matrix.finish(n_rows),
+        None if columns.id_at is None else plain_ids(ids),
+        columns.feature_names,
+        categorical={name: cells[:n_rows] for name, cells in words.items()},
+        preparation=Preparation(columns.dropped),
+    )
+    return table, columns
+
+
+def _of_batch(batch: Any, text: TextFormat, columns: Sequence[int]) -> Iterator[Any]:
+    """The cells of a file that is in memory already."""
+    yield batch
 
 
 class _GrowingMatrix:
@@ -119,13 +160,13 @@ def _expected_rows(text: TextFormat, n_in_block: int) -> int:
 
     Memory that is never written to costs nothing, growing does.
     """
-    if text.zipped:
+    if text.n_bytes is None:
         return n_in_block
-    n_blocks = text.path.stat().st_size / text.block_size
+    n_blocks = text.n_bytes / text.block_size
     return int(max(1.0, 1.1 * n_blocks) * n_in_block) + 1
 
 
-def _batches(text: TextFormat, columns: Sequence[int]) -> Iterator[Any]:
+def _batches(text: TextFormat, columns: Sequence[int], options: ReadOptions) -> Iterator[Any]:
     """Blocks of the file as record batches: some columns as text, named f0, f1, ..."""
     pa = import_pyarrow(text.path)
     read = pa.csv.ReadOptions(
@@ -145,16 +186,24 @@ def _batches(text: TextFormat, columns: Sequence[int]) -> Iterator[Any]:
     types = {f"f{j}": pa.string() for j in columns}
     convert = pa.csv.ConvertOptions(include_columns=list(types), column_types=types)
     try:
-        stream = pa.input_stream(str(text.path), compression="gzip" if text.zipped else None)
-        with stream, pa.csv.open_csv(stream, read, parse, convert) as reader:
+        with (
+            _stream(pa, text, options) as stream,
+            pa.csv.open_csv(stream, read, parse, convert) as reader,
+        ):
             yield from (batch for batch in reader if batch.num_rows)
     except MemoryError:
         raise
     except (pa.ArrowException, ValueError, OSError) as error:
-        _explain(text, error)
+        _explain(text, options, error)
 
 
-def _explain(text: TextFormat, error: Exception) -> NoReturn:
+def _stream(pa: Any, text: TextFormat, options: ReadOptions) -> Any:
+    if is_plain(options):
+        return pa.input_stream(str(text.path), compression="gzip" if text.zipped else None)
+    return pa.input_stream(opened_text(text.path, text.zipped, options))
+
+
+def _explain(text: TextFormat, options: ReadOptions, error: Exception) -> NoReturn:
     """Raise what is wrong with a text file, from what pyarrow says of it."""
     path, message = text.path, str(error)
     if ragged := _RAGGED.search(message):
@@ -163,8 +212,8 @@ def _explain(text: TextFormat, error: Exception) -> NoReturn:
         raise ValueError(
             f"{path}: row {row} has {came} fields; expected {expected} as in the first line"
         ) from error
-    if "invalid UTF8" in message:
-        raise ValueError(f"{path} is not in UTF-8; expected UTF-8") from error
+    if "invalid UTF8" in message or isinstance(error, UnicodeDecodeError):
+        refuse_encoding(path, options, error)
     if "straddl" in message:
         raise ValueError(
             f"{path}: a row is longer than {text.block_size:,} bytes, perhaps by a quote that "
@@ -173,62 +222,8 @@ def _explain(text: TextFormat, error: Exception) -> NoReturn:
     damaged(path, "text", error)
 
 
-def _block(text: TextFormat, columns: Sequence[Any]) -> Any:
-    """Columns of text as a block of numbers; None where a cell is none."""
-    if not columns:
-        refuse_no_columns(text.path)
-    pa = import_pyarrow(text.path)
-    numbers = _as_numbers(pa, pa.concat_arrays(columns))
-    if numbers is None:
-        return None
-    return numbers.to_numpy(zero_copy_only=False).reshape(len(columns), -1).T
-
-
-def _as_numbers(pa: Any, cells: Any) -> Any:
-    """Texts as numbers, null where there is no value; None where one is neither."""
-    try:
-        return pa.compute.cast(_replaced(pa, cells, NO_VALUE, None), pa.float64())
-    except pa.ArrowInvalid:  # to look for spaces and truths as well takes twice as long
-        cells = pa.compute.utf8_trim(cells, characters=_SPACES)
-    for words, value in ((NO_VALUE, None), (TRUE, "1"), (FALSE, "0")):
-        cells = _replaced(pa, cells, words, value)
-    try:
-        return pa.compute.cast(cells, pa.float64())
-    except pa.ArrowInvalid:
-        return None
-
-
-def _replaced(pa: Any, cells: Any, words: Sequence[str], value: str | None) -> Any:
-    is_word = pa.compute.is_in(cells, value_set=pa.array(words))
-    return pa.compute.if_else(is_word, pa.scalar(value, pa.string()), cells)
-
-
-def _is_empty(text: TextFormat, column: int) -> bool:
+def _is_empty(text: TextFormat, column: int, options: ReadOptions) -> bool:
     pa = import_pyarrow(text.path)
     words = pa.array(NO_VALUE)
-    cells = (batch.column(0) for batch in _batches(text, [column]))
+    cells = (batch.column(0) for batch in _batches(text, [column], options))
     return all(pa.compute.all(pa.compute.is_in(one, value_set=words)).as_py() for one in cells)
-
-
-def _refuse_text(text: TextFormat, n_before: int, wrong: Mapping[int, Any]) -> NoReturn:
-    """Name the columns that are not numbers, and the first cell that shows it."""
-    pa = import_pyarrow(text.path)
-    rows = {j: _first_text(pa, cells) for j, cells in wrong.items()}
-    columns = sorted(rows, key=lambda j: (rows[j], j))
-    row = rows[columns[0]]
-    value = wrong[columns[0]][row].as_py()
-    shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
-    names = [text.columns[j] for j in columns]
-    refuse_columns(text.path, names, f"has {shown!r} in row {n_before + row + 1}")
-
-
-def _first_text(pa: Any, cells: Any) -> int:
-    """Index of the first cell that is no number: the end of the longest start that converts."""
-    low, high = 0, len(cells)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _as_numbers(pa, cells[low:middle]) is None:
-            high = middle
-        else:
-            low = middle
-    return low

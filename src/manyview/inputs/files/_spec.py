@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
-from manyview.inputs import Table, first_few
+from manyview.inputs import Table, first_few, without_columns
 from manyview.inputs.files._limits import ReadOptions, check_readable
 
 Reader: TypeAlias = Callable[[Path, str | None, ReadOptions], list[Table]]
@@ -31,18 +31,29 @@ _READERS = {
 }
 _ZIPPED = (".csv", ".tsv", ".tab", ".txt", ".mtx")
 _KEYED = (".npz", ".mat", ".h5ad", ".h5mu")
-TRANSPOSABLE = (".npy", ".npz", ".mat", ".mtx")
+_TEXT = (".csv", ".tsv", ".tab", ".txt")
+_TRANSPOSABLE = (*_TEXT, ".parquet", ".pq", ".npy", ".npz", ".mat", ".mtx")
+# Options that would do nothing unless there is a file of one of these.
+_FILES_OF_OPTIONS = {
+    "transpose": _TRANSPOSABLE, "na_values": _TEXT, "decimal": _TEXT, "encoding": _TEXT,
+    "comment": _TEXT,
+}  # fmt: skip
 
 EXTENSIONS = (*_READERS, *(f"{extension}.gz" for extension in _ZIPPED))
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One argument of the user: [NAME=]PATH[:KEY]."""
+    """One argument of the user: [NAME=]PATH[:KEY][@COLUMN]."""
 
     name: str | None
     path: Path
     key: str | None
+    id_column: str | None = None
+
+    def options(self, given: ReadOptions) -> ReadOptions:
+        """The options for this file."""
+        return given if self.id_column is None else replace(given, id_column=self.id_column)
 
 
 @dataclass(frozen=True)
@@ -62,10 +73,25 @@ def read_spec(spec: Spec, extension: str, options: ReadOptions) -> list[NamedTab
     check_readable(spec.path)
     module, function = _READERS[extension]
     reader: Reader = getattr(import_module(f"manyview.inputs.files.{module}"), function)
-    tables = reader(spec.path, spec.key, options)
+    options = spec.options(options)
+    found = reader(spec.path, spec.key, options)
+    tables = [_named_ids(without_columns(table, options.drop), options) for table in found]
     single = len(tables) == 1
     names = [possible_names(spec, table.name, single) for table in tables]
     return [NamedTable(*one, spec.path) for one in zip(tables, names, strict=True)]
+
+
+def _named_ids(table: Table, options: ReadOptions) -> Table:
+    has_ids = table.ids is not None and options.id_column is not None
+    return replace(table, id_name=options.id_column) if has_ids else table
+
+
+def check_options(options: ReadOptions, extensions: Sequence[str]) -> None:
+    """Refuse options that none of the files has a use for."""
+    unset = ReadOptions()
+    for name, able in _FILES_OF_OPTIONS.items():
+        if getattr(options, name) != getattr(unset, name) and not set(extensions) & set(able):
+            raise ValueError(f"{name} was asked for; expected a file of {', '.join(able)}")
 
 
 def parse_spec(spec: str, *, folders: bool = False) -> Spec:
@@ -88,17 +114,21 @@ def parse_spec(spec: str, *, folders: bool = False) -> Spec:
 
 
 def _interpretations(spec: str) -> list[Spec]:
-    """What the argument may mean, a path as a whole first: file names may contain = and :."""
-    ways = [Spec(None, Path(spec), None), *_keyed(None, spec)]
-    name, equals, rest = spec.partition("=")
-    if equals and rest:
-        ways += [Spec(name.strip(), Path(rest), None), *_keyed(name.strip(), rest)]
-    return ways
+    """What the argument may mean, a path as a whole first: file names may contain =, : and @."""
+    body, _, column = spec.rpartition("@")
+    with_ids = _named(body) if body and column else []
+    return [*_named(spec), *(replace(way, id_column=column) for way in with_ids)]
+
+
+def _named(text: str) -> list[Spec]:
+    name, equals, rest = text.partition("=")
+    return [*_keyed(None, text), *(_keyed(name.strip(), rest) if equals and rest else [])]
 
 
 def _keyed(name: str | None, rest: str) -> list[Spec]:
     path, colon, key = rest.rpartition(":")
-    return [Spec(name, Path(path), key)] if colon and path and key else []
+    ways = [Spec(name, Path(path), key)] if colon and path and key else []
+    return [Spec(name, Path(rest), None), *ways]
 
 
 def _split_name(path: Path) -> tuple[str, str]:
