@@ -38,14 +38,12 @@ _RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
     text = text_format(path, options)
     batches = partial(_batches, options=options)
+    if options.transpose and options.id_column is not None:
+        raise ValueError(f"{path} is to be transposed, so its header has the ids; expected no --id")
     id_at, end = id_position(path, text.columns, options.id_column), len(text.columns)
     if text.has_open_end and _is_empty(text, end - 1, options):
         end -= 1  # every line ends in a delimiter
     if options.transpose:
-        if options.id_column is not None:
-            raise ValueError(
-                f"{path} is to be transposed, so its header has the ids; expected no --id"
-            )
         text, whole = transposed(text, end, batches)
         id_at, end = 0, len(text.columns)
         batches = partial(_of_batch, whole)

@@ -117,7 +117,8 @@ def _interpretations(spec: str) -> list[Spec]:
     """What the argument may mean, a path as a whole first: file names may contain =, : and @."""
     body, _, column = spec.rpartition("@")
     with_ids = _named(body) if body and column else []
-    return [*_named(spec), *(replace(way, id_column=column) for way in with_ids)]
+    ways = [*_named(spec), *(replace(way, id_column=column) for way in with_ids)]
+    return sorted(ways, key=lambda way: "@" in (way.key or ""))  # PATH:KEY@COLUMN before a key
 
 
 def _named(text: str) -> list[Spec]:
