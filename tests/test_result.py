@@ -59,15 +59,16 @@ def test_models_come_with_names_of_features(frames, tmp_path):
     ids=["default", "integers", "dates", "several levels"],
 )
 def test_the_index_that_was_given_is_kept(index):
-    data = make_blob_views(60, 3, random_state=0)
-    first, second = (pd.DataFrame(view, index=index) for view in data.views.values())
-    joined = first.join(cluster([first, second], 3).to_frame())
+    data = manyview.datasets.make_blob_views(60, 3, random_state=0)
+    views = list(data.views.values())
+    first, second = (pd.DataFrame(view, index=index).add_prefix("f") for view in views[:2])
+    joined = first.join(manyview.cluster([first, second], 3).to_frame())
     assert joined["cluster"].notna().all()
     assert joined.index.equals(first.index)
     assert joined.index.names == first.index.names
     if index is None:
         return
-    result = cluster([first[:50], second[10:][::-1]], 3)  # each lacks some
+    result = manyview.cluster([first[:50], second[10:][::-1]], 3)  # each lacks some
     frame = result.to_frame()
     assert frame.index.equals(first.index[[*range(50), *range(59, 49, -1)]])
     assert first.join(frame)["cluster"].notna().all()
@@ -76,7 +77,7 @@ def test_the_index_that_was_given_is_kept(index):
 
 
 def test_an_id_name_that_is_a_column_is_not_used_twice():
-    data = make_blob_views(60, 3, random_state=0)
+    data = manyview.datasets.make_blob_views(60, 3, random_state=0)
     names = pd.Index([f"s{i}" for i in range(60)], name="cluster")
     frames = [pd.DataFrame(view, index=names) for view in data.views.values()]
-    assert cluster(frames, 3).to_csv().startswith("id,cluster,")
+    assert manyview.cluster(frames, 3).to_csv().startswith("id,cluster,")
