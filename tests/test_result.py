@@ -59,7 +59,7 @@ def test_models_come_with_names_of_features(frames, tmp_path):
     ids=["default", "integers", "dates", "several levels"],
 )
 def test_the_index_that_was_given_is_kept(index):
-    data = manyview.datasets.make_blob_views(60, 3, random_state=0)
+    data = manyview.datasets.make_blob_views(60, 3, separation=8.0, random_state=0)
     views = list(data.views.values())
     first, second = (pd.DataFrame(view, index=index).add_prefix("f") for view in views[:2])
     joined = first.join(manyview.cluster([first, second], 3).to_frame())
@@ -77,7 +77,7 @@ def test_the_index_that_was_given_is_kept(index):
 
 
 def test_an_id_name_that_is_a_column_is_not_used_twice():
-    data = manyview.datasets.make_blob_views(60, 3, random_state=0)
+    data = manyview.datasets.make_blob_views(60, 3, separation=8.0, random_state=0)
     names = pd.Index([f"s{i}" for i in range(60)], name="cluster")
     frames = [pd.DataFrame(view, index=names) for view in data.views.values()]
     assert manyview.cluster(frames, 3).to_csv().startswith("id,cluster,")

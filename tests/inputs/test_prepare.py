@@ -84,8 +84,8 @@ def test_categories_of_data_frames(library):
     frame = FRAME
     if library == "polars":
         pl = pytest.importorskip("polars")
-        frame = pl.DataFrame({name: FRAME[name].astype(object).tolist() for name in ("size", "kind")}
-                             | {"new": [True, None, False], "code": [1.0, 2, 1]})  # fmt: skip
+        columns = {"size": [1.5, 2, 3], "kind": ["u", "v", "u"], "new": [True, None, False]}
+        frame = pl.DataFrame(columns | {"code": [1.0, 2, 1]})
     names = ["kind", "new", "code"]
     aligned = aligned_tables([frame, np.ones((3, 1))], categorical=names, impute="median")
     assert aligned.features["view0"] == (

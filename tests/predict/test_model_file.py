@@ -275,7 +275,7 @@ def test_categories_are_in_the_file(tmp_path):
 
     import manyview
 
-    data = manyview.datasets.make_blob_views(60, 3, random_state=0)
+    data = manyview.datasets.make_blob_views(60, 3, separation=8.0, random_state=0)
     frame = pd.DataFrame(data.views["view0"]).add_prefix("f")
     frame["kind"] = pd.Categorical(np.array(["u", "v", "w"])[data.target])
     result = manyview.cluster({"a": frame}, 3, categorical=["kind"])
