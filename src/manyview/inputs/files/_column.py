@@ -7,7 +7,7 @@ from pathlib import Path
 from manyview.inputs import first_few
 from manyview.inputs.files._columns import checked_ids, id_position
 from manyview.inputs.files._csv_format import NO_VALUE, TextFormat, text_format
-from manyview.inputs.files._limits import check_readable, damaged, plain_ids
+from manyview.inputs.files._limits import ReadOptions, check_readable, damaged, plain_ids
 from manyview.inputs.files._spec import extension_of, parse_spec
 
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
@@ -19,20 +19,23 @@ Cells = list[str | None] | dict[str, str | None]
 def read_column(spec: str, id_column: str | None = None) -> tuple[Path, str, Cells]:
     """The file and the column that ``FILE:COLUMN`` names, and its cells as text.
 
-    They are by id if there is a column of ids.
+    They are by id if there is a column of ids; ``FILE:COLUMN@IDS`` names that, too.
     """
     parsed = parse_spec(spec)
     path, column = parsed.path, parsed.key
     if extension_of(path) not in _TEXT:
         raise ValueError(f"{path} is no table of text; expected a file of {', '.join(_TEXT)}")
     check_readable(path)
-    text = text_format(path)
+    text = text_format(path, ReadOptions())
     if column is None or column not in text.columns:
         wrong = "was given without a column" if column is None else f"has no column {column!r}"
         names = first_few(text.columns)
         raise ValueError(f"{path} {wrong}; expected {path}:COLUMN with one of {names}")
     rows = _rows(text)
-    position, id_at = text.columns.index(column), id_position(path, text.columns, id_column)
+    position, id_at = (
+        text.columns.index(column),
+        id_position(path, text.columns, parsed.id_column or id_column),
+    )
     cells = [None if row[position] in NO_VALUE else row[position].strip() for row in rows]
     if id_at is None:
         return path, column, cells
