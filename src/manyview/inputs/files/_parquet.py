@@ -37,8 +37,11 @@ _BLOCK = 2**22  # bytes of numbers at a time, about
 _OPEN_COLUMNS = 256  # at a time: every one that is open holds buffers, however short it is
 
 
-def read_parquet(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    with open_parquet(path) as file:
+def read_parquet(
+    path: Path, key: str | None, options: ReadOptions, stored: Any = None
+) -> list[Table]:
+    """The table of a file, or of bytes `stored` that were made from it."""
+    with open_parquet(path, stored) as file:
         columns = file.feature_columns(options)
         ids = None if options.id_column is None else file.ids(options.id_column)
         if sum(file.group_lengths) == 0:
@@ -47,15 +50,16 @@ def read_parquet(path: Path, key: str | None, options: ReadOptions) -> list[Tabl
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[ParquetFile]:
+def open_parquet(path: Path, stored: Any = None) -> Iterator[ParquetFile]:
     """An open file; errors while it is read are of one line that names the path."""
     pa = import_pyarrow(path)
     check_readable(path)
+    source = str(path) if stored is None else pa.BufferReader(stored)
     try:
         with (
             readable(path, "Parquet", pa.ArrowException, OSError, NotImplementedError, KeyError),
             # Both settings keep whole row groups, often the whole file, out of memory.
-            pa.parquet.ParquetFile(str(path), pre_buffer=False, buffer_size=2**16) as file,
+            pa.parquet.ParquetFile(source, pre_buffer=False, buffer_size=2**16) as file,
         ):
             yield ParquetFile(path, pa, file)
     except (ValueError, TypeError) as error:

@@ -15,7 +15,7 @@ from manyview.inputs.files._spec import (
     with_distinct_names,
 )
 
-_PARQUET = (".parquet", ".pq")
+_PARQUET = (".parquet", ".pq", "parquet")
 
 
 def read_views(
@@ -60,8 +60,8 @@ def read_tables(
     """As `read_views`. `parquet_table` reads Parquet files, and folders of them, if it is given."""
     if not specs:
         raise ValueError("got no files; expected at least one")
-    parsed = [parse_spec(spec, folders=parquet_table is not None) for spec in specs]
-    extensions = [".parquet" if one.path.is_dir() else extension_of(one.path) for one in parsed]
+    parsed = [parse_spec(spec) for spec in specs]
+    extensions = [extension_of(one.path) for one in parsed]
     if options.transpose and not set(extensions) & set(TRANSPOSABLE):
         raise ValueError(f"transpose was asked for; expected a file of {', '.join(TRANSPOSABLE)}")
     named: list[NamedTable] = []
