@@ -67,7 +67,7 @@ def read_npz(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
         wanted = list(members) if key is None else [name for name in members if name in asked]
         unread = _check_sizes(path, archive, members, wanted, asked)
         with readable(path, "NPZ", *_ERRORS), _old_headers():
-            arrays = {
+            arrays: dict[str, Any] = {
                 name: unread[name] if name in unread else _array(archive, members[name])
                 for name in wanted
             }

@@ -23,6 +23,7 @@ from manyview.inputs.files._columns import (
 )
 from manyview.inputs.files._csv_format import FALSE, NO_VALUE, TRUE, TextFormat, text_format
 from manyview.inputs.files._limits import ReadOptions, check_fits, damaged, plain_ids
+from manyview.inputs.files._text_source import STREAM_ERRORS, TextSource, text_source
 
 _RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 _SHOWN = 40  # characters of a cell
@@ -30,7 +31,11 @@ _SPACES = " \t\u00a0\u2007\u2009\u202f"  # also those of spreadsheets; no line b
 
 
 def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    text = text_format(path)
+    return [read_source(text_source(path), options)]
+
+
+def read_source(source: TextSource, options: ReadOptions) -> Table:
+    path, text = source.path, text_format(source)
     id_at = id_position(path, text.columns, options.id_column)
     if text.has_index and id_at != 0 and not options.drop_non_numeric:
         # Data frames write row numbers and row names like this, and neither is a measurement.
@@ -46,7 +51,7 @@ def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
         table, features = _attempt(text, features, id_at, options.drop_non_numeric)
     used = {*features, id_at}
     log_dropped(path, [name for j, name in enumerate(text.columns) if j not in used])
-    return [table]
+    return table
 
 
 def _attempt(
@@ -119,9 +124,9 @@ def _expected_rows(text: TextFormat, n_in_block: int) -> int:
 
     Memory that is never written to costs nothing, growing does.
     """
-    if text.zipped:
+    if text.source.size is None:
         return n_in_block
-    n_blocks = text.path.stat().st_size / text.block_size
+    n_blocks = text.source.size / text.block_size
     return int(max(1.0, 1.1 * n_blocks) * n_in_block) + 1
 
 
@@ -145,12 +150,12 @@ def _batches(text: TextFormat, columns: Sequence[int]) -> Iterator[Any]:
     types = {f"f{j}": pa.string() for j in columns}
     convert = pa.csv.ConvertOptions(include_columns=list(types), column_types=types)
     try:
-        stream = pa.input_stream(str(text.path), compression="gzip" if text.zipped else None)
+        stream = text.source.stream()
         with stream, pa.csv.open_csv(stream, read, parse, convert) as reader:
             yield from (batch for batch in reader if batch.num_rows)
     except MemoryError:
         raise
-    except (pa.ArrowException, ValueError, OSError) as error:
+    except (pa.ArrowException, ValueError, OSError, *STREAM_ERRORS) as error:
         _explain(text, error)
 
 

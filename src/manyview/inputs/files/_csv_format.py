@@ -1,17 +1,15 @@
 """What a text file looks like: encoding, delimiter, column names, first and last lines."""
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from manyview.inputs.files._columns import check_distinct, refuse_no_rows
 from manyview.inputs.files._limits import check_fits, damaged
+from manyview.inputs.files._text_source import STREAM_ERRORS, TextSource
 
 NO_VALUE = ("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "Null", "#N/A")
 TRUE = ("true", "True", "TRUE")
@@ -29,8 +27,7 @@ _QUOTED = re.compile(r'"[^"]*(?:"|$)')  # a quoted header may go on in the next 
 class TextFormat:
     """What can be told of a text file before its cells are read."""
 
-    path: Path
-    zipped: bool
+    source: TextSource
     delimiter: str
     columns: tuple[str, ...]
     has_header: bool
@@ -40,28 +37,34 @@ class TextFormat:
     blank_end: int  # lines after the last one, where a blank line could be a row
     block_size: int
 
+    @property
+    def path(self) -> Path:
+        return self.source.path
 
-def text_format(path: Path) -> TextFormat:
-    zipped = path.suffix.lower() == ".gz"
-    extension = Path(path.stem if zipped else path).suffix.lower()
+
+def text_format(source: TextSource) -> TextFormat:
+    path = source.path
     try:
-        with _opened(path, zipped) as raw:
-            if raw.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+        with source.open() as raw:
+            if raw.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff"):
                 raise ValueError(f"{path} is in UTF-16; expected UTF-8")
-            raw.seek(0)
             text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
             blank_start, line = _first_line(path, text)
-            delimiter = _delimiter(extension, _QUOTED.sub("", line))
+            delimiter = _delimiter(source.extension, _QUOTED.sub("", line))
             taken: list[str] = []
             rows = csv.reader(_lines(path, line, text, delimiter, taken), delimiter=delimiter)
             fields = [name.strip() for name in next(rows)]
             # Of the next line no more than a block is made for.
             following = text.readline(_CELL * len(fields))
-        blank_end = _blank_end(path, zipped) if len(fields) == 1 else 0
-    except (EOFError, zlib.error, gzip.BadGzipFile, csv.Error) as error:
+        blank_end = _blank_end(source) if len(fields) == 1 else 0
+    except (*STREAM_ERRORS, csv.Error) as error:
         damaged(path, "text", error)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not in UTF-8 ({error.reason}); expected UTF-8") from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        damaged(path, "text", error)
     has_header = _is_header(fields)
     if has_header and not following:
         refuse_no_rows(path)
@@ -71,8 +74,7 @@ def text_format(path: Path) -> TextFormat:
         check_distinct(path, columns)
     longest = max(len("".join(taken).encode()), len(following.encode()))
     return TextFormat(
-        path=path,
-        zipped=zipped,
+        source=source,
         delimiter=delimiter,
         columns=columns,
         has_header=has_header,
@@ -82,10 +84,6 @@ def text_format(path: Path) -> TextFormat:
         blank_end=blank_end,
         block_size=max(_BLOCK, 8 * longest),
     )
-
-
-def _opened(path: Path, zipped: bool) -> Any:
-    return gzip.GzipFile(path) if zipped else path.open("rb")
 
 
 def _lines(
@@ -119,10 +117,10 @@ def _first_line(path: Path, text: io.TextIOWrapper) -> tuple[int, str]:
     raise ValueError(f"{path} starts with {_BLANK:,} blank lines; expected a table")
 
 
-def _blank_end(path: Path, zipped: bool) -> int:
+def _blank_end(source: TextSource) -> int:
     """How many lines at the end are blank, which editors leave there."""
     blank, starts = 0, True
-    with _opened(path, zipped) as raw:
+    with source.open() as raw:
         while part := raw.readline(_BLOCK):
             is_blank = starts and not part.strip(b"\r\n")
             blank = blank + 1 if is_blank else 0

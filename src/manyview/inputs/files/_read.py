@@ -14,6 +14,7 @@ from manyview.inputs.files._spec import (
     read_spec,
     with_distinct_names,
 )
+from manyview.inputs.files._text_source import STDIN
 
 _PARQUET = (".parquet", ".pq", "parquet")
 
@@ -61,6 +62,8 @@ def read_tables(
     if not specs:
         raise ValueError("got no files; expected at least one")
     parsed = [parse_spec(spec) for spec in specs]
+    if sum(one.path == STDIN for one in parsed) > 1:
+        raise ValueError("standard input was asked for twice; expected '-' once")
     extensions = [extension_of(one.path) for one in parsed]
     if options.transpose and not set(extensions) & set(TRANSPOSABLE):
         raise ValueError(f"transpose was asked for; expected a file of {', '.join(TRANSPOSABLE)}")

@@ -11,7 +11,6 @@ import json
 import math
 import os
 import signal
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from manyview.inputs import Table, first_few
 from manyview.inputs.files._folders import folder_kind
 from manyview.inputs.files._limits import ReadOptions, check_readable
+from manyview.inputs.files._text_source import STDIN, TEXT
 
 Reader: TypeAlias = Callable[[Path, str | None, ReadOptions], list[Table]]
 
@@ -34,19 +35,22 @@ _READERS = {
     ".h5": ("_tenx", "read_cell_ranger"),
     ".feather": ("_sandbox", "read_arrow"),
     ".arrow": ("_sandbox", "read_arrow"),
+    ".xlsx": ("_sheets", "read_xlsx"),
+    ".xlsm": ("_sheets", "read_xlsx"),
+    ".zip": ("_csv", "read_text"),
 }
 _FOLDERS = {
     "parquet": ("_parquet_parts", "read_parquet_folder"),
     "10x": ("_tenx", "read_tenx_folder"),
     ".zarr": ("_sandbox", "read_zarr"),
 }
-_ZIPPED = (".csv", ".tsv", ".tab", ".txt", ".mtx")
-_KEYED = (".npz", ".mat", ".h5ad", ".h5mu", ".zarr", ".h5", "10x")
+_COMPRESSED = {".gz": (*TEXT, ".mtx"), ".bz2": TEXT, ".zst": TEXT, ".zip": TEXT}
+_KEYED = (".npz", ".mat", ".h5ad", ".h5mu", ".zarr", ".h5", "10x", ".xlsx", ".xlsm")
 TRANSPOSABLE = (".npy", ".npz", ".mat", ".mtx")
 
 _URL = re.compile(r"(?:[^=]*=)?([A-Za-z][A-Za-z0-9+.-]+://)")
 
-EXTENSIONS = (*_READERS, *(f"{extension}.gz" for extension in _ZIPPED))
+EXTENSIONS = (*_READERS, *(f"{inner}{end}" for end in _COMPRESSED for inner in _COMPRESSED[end]))
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,9 @@ def read_spec(spec: Spec, extension: str, options: ReadOptions) -> list[NamedTab
         raise ValueError(
             f"{spec.path} holds one table, but key {spec.key!r} was asked for; expected no ':KEY'"
         )
-    if spec.path.is_dir():
+    if spec.path == STDIN:
+        module, function = _READERS[".csv"]
+    elif spec.path.is_dir():
         module, function = _FOLDERS[extension]
     else:
         check_readable(spec.path)
@@ -90,7 +96,7 @@ def parse_spec(spec: str) -> Spec:
         raise ValueError("got an empty path; expected PATH, NAME=PATH or PATH:KEY")
     ways = _interpretations(spec)
     for way in ways:
-        if way.path.is_file() or way.path.is_dir():
+        if way.path == STDIN or way.path.is_file() or way.path.is_dir():
             if way.name == "":
                 raise ValueError(f"{spec!r} has an empty view name; expected NAME=PATH")
             return way
@@ -119,14 +125,18 @@ def _keyed(name: str | None, rest: str) -> list[Spec]:
 
 def _split_name(path: Path) -> tuple[str, str]:
     """A file's name without and with its extension; '.csv.gz' counts as '.csv'."""
+    if path == STDIN:
+        return "stdin", ".csv"
     if path.is_dir():  # its name may have dots, and "." has none
         name = path.resolve().name
         return name.removesuffix(".zarr").removesuffix(".parquet"), ""
     stem, extension = os.path.splitext(path.name)
-    if extension.lower() == ".gz":
-        inner, extension = os.path.splitext(stem)
-        return (inner, extension.lower()) if extension.lower() in _ZIPPED else (stem, ".gz")
-    return stem, extension.lower()
+    extension = extension.lower()
+    if extension in _COMPRESSED:
+        inner, own = os.path.splitext(stem)
+        if own.lower() in _COMPRESSED[extension]:
+            return inner, own.lower()
+    return stem, extension
 
 
 def _is_known(path: Path) -> bool:
@@ -135,6 +145,8 @@ def _is_known(path: Path) -> bool:
 
 def extension_of(path: Path) -> str:
     """What decides on the reader: a file's extension, or the kind of a folder."""
+    if path == STDIN:
+        return ".csv"
     if path.is_dir():
         return folder_kind(path)
     extension = _split_name(path)[1]
