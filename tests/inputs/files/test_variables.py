@@ -42,7 +42,9 @@ def test_variables_that_are_no_matrices(folder, caplog, what):
     np.testing.assert_array_equal(read("x.mat").matrix, X)
     assert f"x.mat: left out 'other' ({what}): probably labels or notes" in caplog.text
     savemat("x.mat", {"other": LEFT_OUT[what]})
-    with pytest.raises(ValueError, match=r"x.mat: 'other' cannot be told from labels .*x.mat:other"):
+    with pytest.raises(
+        ValueError, match=r"x.mat: 'other' cannot be told from labels .*x.mat:other"
+    ):
         read("x.mat")
 
 

@@ -9,6 +9,9 @@ import numpy as np
 
 from manyview.inputs.files._child_messages import RefusedError, SentTable
 
+_ROWS = 2**20  # no sheet of Excel has more
+_EMPTY = (None, "")
+
 
 def sheet_tables(openpyxl: Any, *, path: str, key: str | None, **_: Any) -> Iterator[SentTable]:
     book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
@@ -27,9 +30,11 @@ def _csv(sheet: Any) -> str:
     # Texts are in quotes, so none of them is taken for a delimiter.
     writer = csv.writer(line, quoting=csv.QUOTE_NONNUMERIC, lineterminator="")
     for row in sheet.iter_rows(values_only=True):
-        filled = [i for i, cell in enumerate(row, start=1) if cell is not None and cell != ""]
-        widths.append(max(filled, default=0))
-        writer.writerow("" if cell is None else cell for cell in row[: widths[-1]])
+        if len(lines) == _ROWS:
+            raise ValueError(f"a sheet of more than {_ROWS:,} rows")
+        widths.append(max((i for i, cell in enumerate(row, 1) if cell not in _EMPTY), default=0))
+        if widths[-1]:
+            writer.writerow("" if cell is None else cell for cell in row[: widths[-1]])
         lines.append(line.getvalue())
         line.seek(0)
         line.truncate()

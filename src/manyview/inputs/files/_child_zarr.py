@@ -12,10 +12,12 @@ def zarr_tables(zarr: Any, *, path: str, key: str | None, **_: Any) -> Iterator[
     from numcodecs.registry import codec_registry
 
     codec_registry.pop("pickle", None)  # would run what is in the store
-    if hasattr(zarr, "config"):  # from version 3 on; every thread takes memory
-        zarr.config.set({"threading.max_workers": 1, "async.concurrency": 1})
     _refuse_links(path)
-    store = zarr.open_group(path, mode="r")
+    options = {}
+    if hasattr(zarr, "config"):  # from version 3 on
+        zarr.config.set({"threading.max_workers": 1, "async.concurrency": 1})  # threads take memory
+        options["use_consolidated"] = False  # what each member says of itself counts
+    store = zarr.open_group(path, mode="r", **options)
     yield from annotated_tables(store, key, has_modalities="mod" in list(store))
 
 

@@ -145,6 +145,7 @@ def read_in_child(path: Path, kind: str, key: str | None, ids: str | None = None
     modules = os.pathsep.join(name for name in sys.path if os.path.isabs(name))
     own = {"PYTHONPATH": modules, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     own |= {"MALLOC_ARENA_MAX": "1"}  # else each thread reserves 64 MB of address space
+    own |= {"OPENPYXL_LXML": "False"}  # lxml would follow links to other files
     with subprocess.Popen(
         [sys.executable, "-P", str(_PROGRAM), json.dumps(request)],
         stdin=subprocess.DEVNULL,

@@ -70,10 +70,12 @@ def _views(
     if key is not None and key not in known:
         raise ValueError(f"{path} has no features {key!r}; expected one of {first_few(known)}")
     names, types = np.array(features.unique_names(), dtype=object), np.array(features.types)
+    columns = {kind: np.flatnonzero(types == kind) for kind in (known if key is None else [key])}
     return [
-        Table(kind, matrix[:, at], tuple(barcodes), tuple(names[at]))
-        for kind in (known if key is None else [key])
-        for at in [np.flatnonzero(types == kind)]
+        Table(
+            kind, matrix[:, own] if len(known) > 1 else matrix, tuple(barcodes), tuple(names[own])
+        )
+        for kind, own in columns.items()
     ]
 
 
@@ -90,12 +92,12 @@ def _member(folder: Path, *names: str) -> Path:
 def _rows(path: Path) -> list[list[str]]:
     """The fields of each line, as long as they fit into memory."""
     opened = gzip.open if path.suffix.lower() == ".gz" else open
-    content = bytearray()
+    content, n = bytearray(), 0
     with readable(path, "TSV", zlib.error, EOFError, gzip.BadGzipFile, UnicodeDecodeError):
         with opened(path, "rb") as stream:
             while block := stream.read(_BLOCK):
                 content += block
-                n = content.count(b"\n") + content.count(b"\t")
+                n += block.count(b"\n") + block.count(b"\t")
                 check_fits(path, 4 * len(content) + 2 * NAME_BYTES * n, f"{n:,} names")
         lines = content.decode().split("\n")
     return [line.rstrip("\r").split("\t") for line in lines if line.strip()]

@@ -55,7 +55,9 @@ class TextSource:
     def stream(self) -> Any:
         """The same for pyarrow, which decompresses faster."""
         pa = import_pyarrow(self.path)
-        if self.content is not None or self.compression == "zip":
+        if self.content is not None:
+            return pa.BufferReader(self.content)
+        if self.compression == "zip":
             return pa.PythonFile(self.open(), mode="r")
         return pa.input_stream(str(self.path), compression=self.compression)
 
