@@ -32,7 +32,8 @@ def read_views(
     ----------
     specs : sequence of str
         ``PATH``, ``NAME=PATH``, ``PATH:KEY`` or ``NAME=PATH:KEY``. The key selects one array of
-        an NPZ or MAT file, X, a layer or an obsm key of an h5ad file, a modality of an h5mu file.
+        an NPZ or MAT file, X, a layer or an obsm key of an h5ad file, a modality of an h5mu file,
+        a sheet of an Excel file, a type of features of Cell Ranger. ``-`` is standard input.
     id_column : str, optional
         Column (array, in NPZ and MAT files) that names the samples.
     drop_non_numeric : bool, default=False
