@@ -34,7 +34,15 @@ BESIDE = 256 * MB
 SECONDS = 30  # for one file; nearly all take milliseconds, but the machine may be busy
 OURS = (ValueError, OSError, ImportError)
 QUICK = ["csv", "tsv", "parquet", "npy", "npz", "csv.gz", "csv.bz2", "csv.zst", "csv.zip"]
-SLOW = ["mat", "mtx", "mtx.gz", "h5ad", "feather", "xlsx", "h5"]  # read by a process of their own, which takes time to start
+SLOW = [
+    "mat",
+    "mtx",
+    "mtx.gz",
+    "h5ad",
+    "feather",
+    "xlsx",
+    "h5",
+]  # read by a process of their own, which takes time to start
 
 
 @pytest.fixture

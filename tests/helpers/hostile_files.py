@@ -105,7 +105,7 @@ def unfolding_sheet():
     openpyxl.Workbook().save("x.xlsx")
     with zipfile.ZipFile("x.xlsx") as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    start, end = members.pop("xl/worksheets/sheet1.xml").split(b"<sheetData />")
+    start, end = members.pop("xl/worksheets/sheet1.xml").split(b"<sheetData/>")
     with zipfile.ZipFile("x.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(name, content)

@@ -26,7 +26,9 @@ def sheet_tables(openpyxl: Any, *, path: str, key: str | None, **_: Any) -> Iter
 def _csv(sheet: Any) -> str:
     """Rows as lines of the same number of fields; a blank row is a blank line."""
     sheet.reset_dimensions()  # the declared ones may be wrong, and rows would be filled up to them
-    lines, widths, line = [], [], io.StringIO()
+    lines: list[str] = []
+    widths: list[int] = []
+    line = io.StringIO()
     # Texts are in quotes, so none of them is taken for a delimiter.
     writer = csv.writer(line, quoting=csv.QUOTE_NONNUMERIC, lineterminator="")
     for row in sheet.iter_rows(values_only=True):
