@@ -21,8 +21,10 @@ def add_input_options(parser: argparse.ArgumentParser, *, model: bool = False) -
     add = parser.add_argument
     # fmt: off
     add("views", nargs="+", metavar="VIEW",
-        help="a file, or NAME=FILE to name the view: .csv, .tsv, .parquet, .npy, .npz, .mat, .mtx, "
-        ".h5ad or .h5mu; FILE:KEY selects one of several arrays, FILE@COLUMN is --id of this file")
+        help="a file or folder, or NAME=FILE to name the view: .csv, .tsv, .xlsx, .parquet, "
+        ".feather, .npy, .npz, .mat, .mtx, .h5ad, .h5mu, .zarr, Cell Ranger's .h5 or folder; - is "
+        "standard input (CSV); FILE:KEY selects one of several arrays or sheets, FILE@COLUMN is "
+        "--id of this file")
     add("--id", metavar="COLUMN",
         help="column with the ids of the samples: the rows of all files are joined by it, in any "
         "order, and samples may be missing from some files")

@@ -1,7 +1,7 @@
 """One column of a text file, whatever is in it."""
 
 import csv
-import gzip
+import io
 from pathlib import Path
 
 from manyview.inputs import first_few
@@ -9,8 +9,9 @@ from manyview.inputs.files._columns import checked_ids, id_position
 from manyview.inputs.files._csv_format import NO_VALUE, TextFormat, text_format
 from manyview.inputs.files._limits import ReadOptions, check_readable, damaged, plain_ids
 from manyview.inputs.files._spec import extension_of, parse_spec
+from manyview.inputs.files._text_source import STDIN, STREAM_ERRORS, TEXT, text_source
 
-_TEXT = (".csv", ".tsv", ".tab", ".txt")
+_TEXT = (*TEXT, ".zip")
 
 #: Cells, None where they are empty: in the order of the rows, or by id.
 Cells = list[str | None] | dict[str, str | None]
@@ -25,8 +26,9 @@ def read_column(spec: str, id_column: str | None = None) -> tuple[Path, str, Cel
     path, column = parsed.path, parsed.key
     if extension_of(path) not in _TEXT:
         raise ValueError(f"{path} is no table of text; expected a file of {', '.join(_TEXT)}")
-    check_readable(path)
-    text = text_format(path, ReadOptions())
+    if path != STDIN:
+        check_readable(path)
+    text = text_format(text_source(path), ReadOptions())
     if column is None or column not in text.columns:
         wrong = "was given without a column" if column is None else f"has no column {column!r}"
         names = first_few(text.columns)
@@ -46,12 +48,11 @@ def read_column(spec: str, id_column: str | None = None) -> tuple[Path, str, Cel
 def _rows(text: TextFormat) -> list[list[str]]:
     """All rows below the header, with as many cells as there are columns."""
     path, width = text.path, len(text.columns)
-    opened = gzip.open if text.zipped else open
     try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as stream:
+        with io.TextIOWrapper(text.source.open(), encoding="utf-8-sig", newline="") as stream:
             # A blank line is an empty cell in a table of one column.
             rows = [row or [""] for row in csv.reader(stream, delimiter=text.delimiter)]
-    except (EOFError, OSError, csv.Error, UnicodeDecodeError) as error:
+    except (OSError, csv.Error, UnicodeDecodeError, *STREAM_ERRORS) as error:
         damaged(path, "text", error)
     rows = rows[text.blank_start + text.has_header : len(rows) - text.blank_end]
     rows = [row for row in rows if width == 1 or row != [""]]

@@ -74,6 +74,10 @@ class Columns:
     def feature_names(self) -> tuple[str, ...]:
         return tuple(self.names[j] for j in self.features)
 
+    @property
+    def categorical_names(self) -> tuple[str, ...]:
+        return tuple(self.names[j] for j in self.categorical)
+
     def without(self, others: Mapping[int, DroppedColumn], options: ReadOptions) -> Columns:
         """The same without features that are no numbers; refused unless they are to be dropped."""
         if others and not options.drop_non_numeric:

@@ -31,12 +31,17 @@ from manyview.inputs.files._csv_format import NO_VALUE, TextFormat, text_format
 from manyview.inputs.files._csv_stream import is_plain, opened_text, refuse_encoding
 from manyview.inputs.files._csv_transposed import transposed
 from manyview.inputs.files._limits import ReadOptions, check_fits, damaged, plain_ids
+from manyview.inputs.files._text_source import STREAM_ERRORS, TextSource, text_source
 
 _RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    text = text_format(path, options)
+    return [read_source(text_source(path), options)]
+
+
+def read_source(source: TextSource, options: ReadOptions) -> Table:
+    path, text = source.path, text_format(source, options)
     batches = partial(_batches, options=options)
     if options.transpose and options.id_column is not None:
         raise ValueError(f"{path} is to be transposed, so its header has the ids; expected no --id")
@@ -53,7 +58,7 @@ def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
     table = None
     while table is None:
         table, columns = _attempt(text, batches(text, columns.read), columns, options)
-    return [table]
+    return table
 
 
 def _without_index(columns: Columns, options: ReadOptions) -> Columns:
@@ -191,14 +196,14 @@ def _batches(text: TextFormat, columns: Sequence[int], options: ReadOptions) -> 
             yield from (batch for batch in reader if batch.num_rows)
     except MemoryError:
         raise
-    except (pa.ArrowException, ValueError, OSError) as error:
+    except (pa.ArrowException, ValueError, OSError, *STREAM_ERRORS) as error:
         _explain(text, options, error)
 
 
 def _stream(pa: Any, text: TextFormat, options: ReadOptions) -> Any:
     if is_plain(options):
-        return pa.input_stream(str(text.path), compression="gzip" if text.zipped else None)
-    return pa.input_stream(opened_text(text.path, text.zipped, options))
+        return text.source.stream()
+    return pa.input_stream(opened_text(text.source, options))
 
 
 def _explain(text: TextFormat, options: ReadOptions, error: Exception) -> NoReturn:

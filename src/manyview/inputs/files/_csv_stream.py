@@ -1,30 +1,25 @@
-"""The bytes of a text file: decompressed, in UTF-8, and without lines of comments."""
+"""The bytes of a text table in UTF-8, and without lines of comments."""
 
-import gzip
 import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 from manyview.inputs.files._limits import ReadOptions
+from manyview.inputs.files._text_source import TextSource
 
 _LINE = 2**26  # characters of a line, at most; compressed ones could be of any length
 _BUFFER = 2**20  # bytes
 
 
-def opened(path: Path, zipped: bool) -> Any:
-    """The file as it is, but decompressed."""
-    return gzip.GzipFile(path) if zipped else path.open("rb")
-
-
-def opened_text(path: Path, zipped: bool, options: ReadOptions) -> Any:
-    """The file in UTF-8 and without comments, whatever it is in."""
-    raw = opened(path, zipped)
+def opened_text(source: TextSource, options: ReadOptions) -> Any:
+    """The text in UTF-8 and without comments, whatever it is in."""
+    raw = source.open()
     if is_plain(options):
         return raw
     encoding = "utf-8-sig" if options.is_utf8 else options.encoding
     text = io.TextIOWrapper(raw, encoding=encoding, newline="")
-    return io.BufferedReader(_Lines(path, text, options.comment), _BUFFER)
+    return io.BufferedReader(_Lines(source.path, text, options.comment), _BUFFER)
 
 
 def is_plain(options: ReadOptions) -> bool:

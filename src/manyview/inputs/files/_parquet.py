@@ -37,23 +37,27 @@ _BLOCK = 2**22  # bytes of numbers at a time, about
 _OPEN_COLUMNS = 256  # at a time: every one that is open holds buffers, however short it is
 
 
-def read_parquet(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    with open_parquet(path) as file:
+def read_parquet(
+    path: Path, key: str | None, options: ReadOptions, stored: Any = None
+) -> list[Table]:
+    """The table of a file, or of bytes `stored` that were made from it."""
+    with open_parquet(path, stored) as file:
         if sum(file.group_lengths) == 0:
             refuse_no_rows(path)
         return [file.transposed_table(options) if options.transpose else file.table(options)]
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[ParquetFile]:
+def open_parquet(path: Path, stored: Any = None) -> Iterator[ParquetFile]:
     """An open file; errors while it is read are of one line that names the path."""
     pa = import_pyarrow(path)
     check_readable(path)
+    source = str(path) if stored is None else pa.BufferReader(stored)
     try:
         with (
             readable(path, "Parquet", pa.ArrowException, OSError, NotImplementedError, KeyError),
             # Both settings keep whole row groups, often the whole file, out of memory.
-            pa.parquet.ParquetFile(str(path), pre_buffer=False, buffer_size=2**16) as file,
+            pa.parquet.ParquetFile(source, pre_buffer=False, buffer_size=2**16) as file,
         ):
             yield ParquetFile(path, pa, file)
     except (ValueError, TypeError) as error:
@@ -78,13 +82,14 @@ class ParquetFile:
 
     def table(self, options: ReadOptions) -> Table:
         columns = self.columns(options)
-        words = [columns.names[j] for j in columns.categorical]
         return Table(
             "",
             self.numbers(columns.feature_names),
             None if options.id_column is None else self.ids(options.id_column),
             columns.feature_names,
-            categorical={name: self._categories(name, options) for name in words},
+            categorical={
+                name: self.categories(name, options) for name in columns.categorical_names
+            },
             preparation=Preparation(columns.dropped),
         )
 
@@ -124,7 +129,8 @@ class ParquetFile:
                 others[j] = DroppedColumn(field.name, f"is of type {field.type}")
         return columns.without(others, options)
 
-    def _categories(self, column: str, options: ReadOptions) -> list[str | None]:
+    def categories(self, column: str, options: ReadOptions) -> list[str | None]:
+        """The cells of a column as text; None where there is no value."""
         texts: list[str | None] = []
         for batch in self._file.iter_batches(columns=[column], use_threads=False):
             values = _decoded(batch.column(column))

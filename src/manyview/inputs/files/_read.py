@@ -15,8 +15,9 @@ from manyview.inputs.files._spec import (
     read_spec,
     with_distinct_names,
 )
+from manyview.inputs.files._text_source import STDIN
 
-_PARQUET = (".parquet", ".pq")
+_PARQUET = (".parquet", ".pq", "parquet")
 
 
 def read_views(
@@ -40,7 +41,8 @@ def read_views(
     specs : sequence of str
         ``PATH``, ``NAME=PATH``, ``PATH:KEY`` or ``NAME=PATH:KEY``, each also with ``@COLUMN`` at
         its end. The key selects one array of an NPZ or MAT file, X, a layer or an obsm key of an
-        h5ad file, a modality of an h5mu file. The column is `id_column` of this file.
+        h5ad file, a modality of an h5mu file, a sheet of an Excel file, a type of features of Cell
+        Ranger. The column is `id_column` of this file. ``-`` is standard input.
     id_column : str, optional
         Column (array, in NPZ and MAT files) that names the samples.
     drop_non_numeric : bool, default=False
@@ -93,8 +95,10 @@ def read_tables(
     """
     if not specs:
         raise ValueError("got no files; expected at least one")
-    parsed = [parse_spec(spec, folders=parquet_table is not None) for spec in specs]
-    extensions = [".parquet" if one.path.is_dir() else extension_of(one.path) for one in parsed]
+    parsed = [parse_spec(spec) for spec in specs]
+    if sum(one.path == STDIN for one in parsed) > 1:
+        raise ValueError("standard input was asked for twice; expected '-' once")
+    extensions = [extension_of(one.path) for one in parsed]
     check_options(options, extensions)
     named: list[NamedTable] = []
     for spec, extension in zip(parsed, extensions, strict=True):
