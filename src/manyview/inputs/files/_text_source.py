@@ -6,6 +6,8 @@ import io
 import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +50,7 @@ class TextSource:
         if self.compression == "bz2":
             return bz2.BZ2File(self.path)
         if self.compression == "zip":
-            with zipfile.ZipFile(self.path) as archive:
+            with _archive(self.path) as archive:
                 return archive.open(str(self.member))
         return io.BufferedReader(self.stream()) if self.compression else self.path.open("rb")
 
@@ -83,9 +85,17 @@ def _standard_input() -> bytes:
     return bytes(content)
 
 
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    # OSError and ValueError are of offsets that lead out of the file, or of names.
+    errors = (*STREAM_ERRORS, OSError, ValueError)
+    with readable(path, "zip", *errors), zipfile.ZipFile(path) as archive:
+        yield archive
+
+
 def _only_table(path: Path) -> str:
     """The member of an archive that is a text table."""
-    with readable(path, "zip", *STREAM_ERRORS, OSError), zipfile.ZipFile(path) as archive:
+    with _archive(path) as archive:
         members = [one for one in archive.infolist() if not one.is_dir()]
     # Macs store what belongs to a file in a folder of this name.
     members = [one for one in members if not one.filename.startswith("__MACOSX/")]
