@@ -1,7 +1,5 @@
 """Options of reading: what is left out, what is an empty cell, how text is written."""
 
-import gzip
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 from manyview.inputs import align
 from manyview.inputs.files import ReadOptions, read_views
-from tests.helpers.table_files import X, pd, read, write
+from tests.helpers.table_files import COMPRESS, X, pd, read, write
 
 pytest.importorskip("pyarrow")
 
@@ -51,11 +49,11 @@ def test_columns_are_dropped_from_all_files_that_have_them(folder):
         read("c.csv", drop=["color", "y"])
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
-def test_a_spreadsheet_with_commas_comments_and_latin_letters(folder, name):
+@pytest.mark.parametrize("end", ["", *COMPRESS])
+def test_a_spreadsheet_with_commas_comments_and_latin_letters(folder, end):
     content = SPREADSHEET.encode("latin-1")
-    write(name, gzip.compress(content) if name.endswith("gz") else content)
-    table = read(f"{name}@name", **GERMAN)
+    write(f"x.csv{end}", COMPRESS[end](content) if end else content)
+    table = read(f"x.csv{end}@name", **GERMAN)
     assert table.features == ("größe", "crp")
     assert (table.ids, table.id_name) == (("u", "v"), "name")
     np.testing.assert_array_equal(table.matrix, [[1.5, np.nan], [2, 3.25]])
@@ -149,12 +147,24 @@ def test_an_id_column_per_file(folder):
     assert align(read_views(["a@b.csv"], id_column="page")).id_name == "page"
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+def test_how_text_is_written_is_not_asked_of_sheets(folder):
+    write("x.csv", SPREADSHEET.encode("latin-1"))
+    pd.DataFrame({"name": ["u", "v"], "größe": [1.5, "<0,5"]}).to_excel("y.xlsx", index=False)
+    table = read_views(["x.csv", "y.xlsx"], id_column="name", **GERMAN)[1]
+    assert table.features == ("größe",)
+    np.testing.assert_array_equal(table.matrix, [[1.5], [np.nan]])
+    with pytest.raises(ValueError, match=r"decimal was asked for; expected a file of .csv"):
+        read("y.xlsx", decimal=",")
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "feather", "xlsx"])
 def test_genes_by_samples(folder, kind):
     frame = pd.DataFrame(X.T, index=["g1", "g2", "g3"], columns=["101", "102", "103", "104"])
-    write_frame = {"csv": frame.to_csv, "parquet": frame.to_parquet}
+    write_frame = {"csv": frame.to_csv, "parquet": frame.to_parquet, "xlsx": frame.to_excel}
     if kind == "tsv":
         frame.rename_axis("gene").to_csv("x.tsv", sep="\t")
+    elif kind == "feather":
+        frame.rename_axis("gene").reset_index().to_feather("x.feather")
     else:
         write_frame[kind](f"x.{kind}")
     table = read(f"x.{kind}", transpose=True)
@@ -176,11 +186,16 @@ def test_transposed_text_follows_all_rules(folder):
     assert [(one.name, one.row) for one in dropped] == [("note", None), ("sex", 1)]
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "xlsx", "parts"])
 def test_categories_of_files(folder, kind):
     frame = pd.DataFrame({"x": [1.5, 2, 3], "colour": ["red", None, "blue"], "code": [7, 8, 7]})
     frame.to_csv("x.csv", index=False)
     frame.to_parquet("x.parquet")
+    frame.to_feather("x.feather")
+    frame.to_excel("x.xlsx", index=False)
+    (folder / "x.parts").mkdir()
+    frame[:2].to_parquet("x.parts/1.parquet", index=False)
+    frame[2:].to_parquet("x.parts/2.parquet", index=False)
     table = read(f"x.{kind}", categorical=["colour", "code"])
     nan = np.nan
     assert table.features == ("x", "colour=blue", "colour=red", "code=7", "code=8")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyview.inputs.files import _limits, _parquet
+from manyview.inputs.files import _limits, _parquet, read_views
 from tests.helpers.table_files import pd, read
 
 pa = pytest.importorskip("pyarrow")
@@ -92,9 +92,21 @@ def test_a_folder_is_one_table_in_the_order_of_numbers(folder):
     assert (table.name, table.features) == ("rna.v2", ("x", "y"))
     assert table.ids == tuple(f"c{i}" for i in range(36))
     np.testing.assert_array_equal(table.matrix[:, 0], np.arange(36))
+    table = read("rna.v2", drop_non_numeric=True, drop=["y"])
+    assert table.features == ("x",)
+    assert [one.name for one in table.preparation.dropped] == ["y", "id"]
     pd.DataFrame({"z": [1]}).to_parquet("rna.v2/part.12.parquet")
     with pytest.raises(ValueError, match=r"part.12.parquet and .*part.0.parquet differ in column"):
         read("rna.v2", drop_non_numeric=True)
+
+
+def test_folders_are_not_transposed(folder):
+    write_parts(folder / "x", [[1, 2]])
+    np.save("y.npy", np.eye(2))
+    with pytest.raises(ValueError, match=r"transpose was asked for; expected a file of"):
+        read("x", transpose=True)
+    with pytest.raises(ValueError, match=r"x is a folder, and transpose was asked for; expected"):
+        read_views(["y.npy", "x"], transpose=True)
 
 
 def test_folders_that_do_not_fit(folder, monkeypatch):
