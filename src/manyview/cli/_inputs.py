@@ -36,18 +36,20 @@ def add_input_options(parser: argparse.ArgumentParser, *, model: bool = False) -
         help="fill empty cells with the median of their column; without it, rows with some empty "
         "cells are refused")
     add("--na-values", nargs="+", action="extend", default=[], metavar="TEXT",
-        help="further texts that are empty cells, such as '?' or '<0.5' (text files)")
+        help="further texts that are empty cells, such as '?' or '<0.5' (text and "
+        ".xlsx files)")
     add("--decimal", choices=[".", ","], default=".", help="decimal sign (text files)")
     add("--encoding", default="utf-8", metavar="NAME",
         help="encoding of text files, such as latin-1 (default: %(default)s)")
     add("--comment", metavar="TEXT", help="skip lines of text files that start with this")
     add("--transpose", action="store_true",
-        help="files have samples in columns: text and .parquet files with the ids in the header "
-        "and the names of the features in the first column, also .npy, .npz, .mat and .mtx")
+        help="files have samples in columns: text, .xlsx, .parquet and .feather files with the ids "
+        "in the header and the names of the features in the first column, also .npy, .npz, .mat "
+        "and .mtx")
     if not model:
         add("--categorical", nargs="+", action="extend", default=[], metavar="COLUMN",
             help="columns of categories (text, codes): each becomes a column of 0 and 1 per "
-            "category (text and .parquet files)")
+            "category (text, .xlsx, .parquet and .feather files)")
     # fmt: on
 
 

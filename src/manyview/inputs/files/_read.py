@@ -49,15 +49,15 @@ def read_views(
         Leave out columns that are not numbers instead of refusing them. `preparation.dropped` of
         a table lists them.
     transpose : bool, default=False
-        Files hold features x samples. The header of a text or Parquet file then has the ids of the
-        samples, its first column the names of the features.
+        Files hold features x samples. The header of a text, Excel, Parquet or Arrow file then has
+        the ids of the samples, its first column the names of the features.
     drop : names of columns, optional
         Columns to leave out, from all files that have them.
     categorical : names of columns, optional
-        Columns of text and Parquet files that hold categories. Each becomes a column of 0 and 1 per
-        category.
+        Columns of text, Excel, Parquet and Arrow files that hold categories. Each becomes a column
+        of 0 and 1 per category.
     na_values : texts, optional
-        Further texts that are empty cells, in text files.
+        Further texts that are empty cells, in text and Excel files.
     decimal : {".", ","}, default="."
         The decimal sign of numbers in text files.
     encoding : str, default="utf-8"
