@@ -110,3 +110,38 @@ def test_many_samples_and_clusters_in_a_notebook(monkeypatch):
     assert "<svg" not in page
     assert "result.report(" in page
     assert "and 5 more" in page
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        None,
+        [7 * i for i in range(60)],
+        pd.date_range("2020-01-01", periods=60, name="day"),
+        pd.MultiIndex.from_product([["a", "b"], range(30)], names=["site", "patient"]),
+    ],
+    ids=["default", "integers", "dates", "several levels"],
+)
+def test_the_index_that_was_given_is_kept(index):
+    data = manyview.datasets.make_blob_views(60, 3, separation=8.0, random_state=0)
+    views = list(data.views.values())
+    first, second = (pd.DataFrame(view, index=index).add_prefix("f") for view in views[:2])
+    joined = first.join(manyview.cluster([first, second], 3).to_frame())
+    assert joined["cluster"].notna().all()
+    assert joined.index.equals(first.index)
+    assert joined.index.names == first.index.names
+    if index is None:
+        return
+    result = manyview.cluster([first[:50], second[10:][::-1]], 3)  # each lacks some
+    frame = result.to_frame()
+    assert frame.index.equals(first.index[[*range(50), *range(59, 49, -1)]])
+    assert first.join(frame)["cluster"].notna().all()
+    head = result.to_csv().splitlines()[0].split(",")[0]
+    assert head == ("day" if first.index.name == "day" else "id")
+
+
+def test_an_id_name_that_is_a_column_is_not_used_twice():
+    data = manyview.datasets.make_blob_views(60, 3, separation=8.0, random_state=0)
+    names = pd.Index([f"s{i}" for i in range(60)], name="cluster")
+    frames = [pd.DataFrame(view, index=names) for view in data.views.values()]
+    assert manyview.cluster(frames, 3).to_csv().startswith("id,cluster,")

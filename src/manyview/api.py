@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,8 @@ def cluster(
     method: str = DEFAULT,
     views: ViewColumns = None,
     present: Any = None,
+    categorical: Sequence[str] = (),
+    impute: str | None = None,
     random_state: int | None = 0,
     checkpoint: str | Path | None = None,
     client: Any = None,
@@ -53,6 +55,12 @@ def cluster(
         slice), in a list or in a dict by the name of the view.
     present : boolean array of shape (n_samples, n_views), optional
         False where a view lacks a sample.
+    categorical : names of columns, optional
+        Columns of data frames that hold categories: text, booleans or codes. Each becomes a column
+        of 0 and 1 per category.
+    impute : "median", optional
+        Fill empty cells (NaN) with the median of their column. Without it they are refused, except
+        in rows of NaN only.
     random_state : int or None, default=0
     checkpoint : path of a folder, optional
         For "consensus", "angular", "cigmvc" and "gbs": save progress there; the same call resumes
@@ -91,29 +99,38 @@ def cluster(
             able = ", ".join(map(repr, DISTRIBUTED))
             raise ValueError(f"{name} with method={method!r}; expected one of {able}")
     kept = {} if checkpoint is None else {"checkpoint": checkpoint}
+    prepare: dict[str, Any] = {"categorical": categorical, "impute": impute}
     if client is None:
-        tables = aligned_tables(data, views, present)
+        tables = aligned_tables(data, views, present, **prepare)
     started = time.perf_counter()
     with _recorded_warnings() as recorded:
         if client is None:
             estimator.fit(tables, **kept)
         else:
-            tables = _fit_on_dask(estimator, data, views, present, client=client, **kept)
+            tables = _fit_on_dask(estimator, data, views, present, prepare, client=client, **kept)
     seconds = time.perf_counter() - started
     return ClusterResult(tables, estimator, method, seconds, tuple(recorded), views)
 
 
 def _fit_on_dask(
-    estimator: Any, data: Any, views: ViewColumns, present: Any, **given: Any
+    estimator: Any,
+    data: Any,
+    views: ViewColumns,
+    present: Any,
+    prepare: Mapping[str, Any],
+    **given: Any,
 ) -> AlignedTables:
     """Fit, and return the tables; features may be on the workers alone."""
     with require_extra("a fit on Dask", "dask"):
         from manyview.distributed import distributed_tables
     remote = distributed_tables(data, views)
     if remote is None:
-        tables = aligned_tables(data, views, present)
+        tables = aligned_tables(data, views, present, **prepare)
         estimator.fit(tables.views, present=tables.present, **given)
     else:
+        for name, value in prepare.items():
+            if value:
+                raise ValueError(f"{name} with views on Dask workers; expected numbers, all filled")
         estimator.fit(remote.views, present=present, **given)
         n, n_views = len(estimator.labels_), len(remote.views)
         ids = tuple(map(str, range(n)))

@@ -78,6 +78,12 @@ class ClusterResult:
         return self.tables.ids
 
     @property
+    def id_name(self) -> str:
+        """What the ids are called: as in the input, or "id" if that is the name of a column."""
+        name = self.tables.id_name
+        return "id" if name in self.columns() else name
+
+    @property
     def n_clusters(self) -> int:
         return int(self.estimator.n_clusters_)
 
@@ -126,15 +132,21 @@ class ClusterResult:
         return columns
 
     def to_frame(self) -> Any:
-        """A pandas data frame with one row per sample; see `columns`."""
-        pd = require_pandas()
-        return pd.DataFrame(self.columns(), index=pd.Index(self.ids, name="id"))
+        """A pandas data frame with one row per sample; see `columns`.
+
+        Its index is that of the data frames that were clustered, else the ids as text.
+        """
+        pd, index = require_pandas(), self.tables.index
+        if index is None:
+            index = pd.Index(self.ids, name=self.id_name)
+        return pd.DataFrame(self.columns(), index=index)
 
     def to_csv(self) -> str:
         """The same as CSV text; empty where a view has no edges for a sample."""
         columns = self.columns()
         rows = zip(self.ids, *columns.values(), strict=True)
-        return csv_text([["id", *columns], *([_text(value) for value in row] for row in rows)])
+        head = [self.id_name, *columns]
+        return csv_text([head, *([_text(value) for value in row] for row in rows)])
 
     def summary(self, command: str | None = None) -> dict[str, Any]:
         """Settings and outcome of the fit, in types that JSON has."""
@@ -165,6 +177,7 @@ class ClusterResult:
                     "scaling": estimator.view_scalings_[v],
                     "weight": float(weights[v]),
                     "disagreement": _number(disagreements[v]),
+                    **self.tables.preparation(name).summary(),
                 }
                 for v, (name, matrix) in enumerate(self.tables.views.items())
             ],
@@ -227,7 +240,9 @@ class ClusterResult:
         """A model that labels new samples and can be saved."""
         features = [self.tables.features[name] for name in self.view_names]
         model: ClusterModel = self.estimator.to_model(features)
-        return model
+        return model.with_categories(
+            {name: self.tables.preparation(name).categories for name in self.view_names}
+        )
 
     def save_model(self, path: str | Path) -> None:
         """Write the model to a file for `manyview.load_model`."""

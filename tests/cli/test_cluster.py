@@ -26,10 +26,10 @@ def test_from_files_to_labels(files, blobs, tmp_path, capsys):
     assert written == {"labels.csv", "summary.json", "report.html", "model.zip"}
     rows = labels_in("out/labels.csv")
     assert list(rows[0]) == [
-        "id", "cluster", "confidence", "stability",
+        "name", "cluster", "confidence", "stability",
         "disagreement_view0", "disagreement_view1", "disagreement_third",
     ]  # fmt: skip
-    target = [blobs.target[int(row["id"][1:])] for row in rows]
+    target = [blobs.target[int(row["name"][1:])] for row in rows]
     assert clustering_accuracy(target, [int(row["cluster"]) for row in rows]) > 0.95
     assert any(row["disagreement_view1"] == "" for row in rows)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
@@ -223,3 +223,50 @@ def test_the_help_lists_all_scalings(capsys):
     shown = " ".join(capsys.readouterr().out.split())
     names = ", ".join(SCALING_NAMES[:-1]) + f" or {SCALING_NAMES[-1]}"
     assert names in shown
+
+
+def test_columns_that_are_left_out_are_listed(files, tmp_path, capsys):
+    frame = pd.read_csv("view0.csv", dtype=str)
+    frame.loc[4, "f1"] = "<0.5"
+    frame.loc[7, "f0"] = ""
+    frame.insert(0, "site", ["Oslo", "Rome"] * 40)
+    frame.to_csv("blood.csv", index=False)
+    words = ["cluster", "blood.csv@name", *files[1:], "--id", "name", "--output", "out"]
+    words += ["--clusters", "3"]
+    assert cli.main([*words, "--drop-non-numeric"]) == 2
+    assert "--impute" in capsys.readouterr().err
+    assert cli.main([*words, "--drop-non-numeric", "--impute", "median"]) == 0
+    shown = capsys.readouterr()
+    assert "'site' has 'Oslo' in row 1; 'f1' has '<0.5' in row 5. Texts that" in shown.err
+    assert "Empty cells filled with medians: 1" in shown.out
+    view = json.loads((tmp_path / "out" / "summary.json").read_text())["views"][0]
+    assert [one["column"] for one in view["dropped_columns"]] == ["site", "f1"]
+    assert view["dropped_columns"][1] | {"reason": ""} == {
+        "column": "f1", "reason": "", "row": 5, "value": "<0.5",
+    }  # fmt: skip
+    assert view["imputed_cells"] == 1
+
+
+def test_categories_and_medians_from_training_to_new_samples(blobs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(blobs.views["view0"]).add_prefix("f").round(6).astype(str)
+    frame.insert(0, "kind", np.array(["u", "v", "w"])[blobs.target])
+    frame.loc[3, "f0"] = "?"
+    frame.to_csv("a.csv", index=False)
+    words = ["--impute", "median", "--na-values", "?"]
+    train = ["cluster", "a.csv", "--clusters", "3", "--save-model", "--categorical", "kind"]
+    assert cli.main([*train, *words]) == 0
+    known = [row["cluster"] for row in labels_in("manyview-clusters/labels.csv")]
+    frame.loc[5, "kind"] = "other"
+    frame.loc[6, "f1"] = "?"
+    frame.to_csv("a.csv", index=False)
+    capsys.readouterr()
+    predict = ["predict", "manyview-clusters/model.zip", "a.csv", "--output", "new.csv", "--force"]
+    assert cli.main([*predict, *words]) == 0
+    assert "1 cell(s) of column 'kind' have categories that no" in capsys.readouterr().err
+    found = [row["cluster"] for row in labels_in("new.csv")]
+    assert np.mean(np.array(found) == known) > 0.97
+    assert cli.main([*predict, "--na-values", "?"]) == 2
+    assert "--impute" in capsys.readouterr().err
+    assert cli.main([*predict, *words, "--drop", "kind"]) == 2
+    assert "is to be dropped and used" in capsys.readouterr().err

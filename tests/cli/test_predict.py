@@ -12,7 +12,7 @@ from tests.helpers.command import labels_in
 def test_predict(files, blobs, tmp_path, capsys):
     words = ["--id", "name"]
     cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
-    known = {row["id"]: row["cluster"] for row in labels_in("out/labels.csv")}
+    known = {row["name"]: row["cluster"] for row in labels_in("out/labels.csv")}
     capsys.readouterr()
     # The model knows views by name, and columns by name in any order; others are ignored.
     frame = pd.read_csv("view2.csv")
@@ -20,10 +20,10 @@ def test_predict(files, blobs, tmp_path, capsys):
     frame[frame.columns[::-1]].to_csv("new.csv", index=False)
     assert cli.main(["predict", "out/model.zip", "third=new.csv", *words]) == 0
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert list(rows[0]) == ["id", "cluster", "confidence", "novelty"]
-    assert np.mean([row["cluster"] == known[row["id"]] for row in rows]) > 0.95
+    assert list(rows[0]) == ["name", "cluster", "confidence", "novelty"]
+    assert np.mean([row["cluster"] == known[row["name"]] for row in rows]) > 0.95
     assert cli.main(["predict", "out/model.zip", *files, *words, "--output", "new/labels.csv"]) == 0
-    assert np.mean([r["cluster"] == known[r["id"]] for r in labels_in("new/labels.csv")]) > 0.99
+    assert np.mean([r["cluster"] == known[r["name"]] for r in labels_in("new/labels.csv")]) > 0.99
     assert load_model("out/model.zip").names == ("view0", "view1", "third")
 
 
@@ -36,14 +36,14 @@ def test_new_tables_in_which_a_view_is_empty(files, capsys):
     capsys.readouterr()
     new = ["view0=hollow.csv", "third=view2.csv"]
     assert cli.main(["predict", "out/model.zip", "third=view2.csv", *words]) == 0
-    expected = {row["id"]: row for row in csv.DictReader(capsys.readouterr().out.splitlines())}
+    expected = {row["name"]: row for row in csv.DictReader(capsys.readouterr().out.splitlines())}
     shared = frame["name"].isin(list(expected))
     frame[shared].to_csv("hollow.csv", index=False)
     assert cli.main(["predict", "out/model.zip", *new, *words]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
     rows = list(csv.DictReader(shown.out.splitlines()))
-    assert {row["id"]: row for row in rows} == expected
+    assert {row["name"]: row for row in rows} == expected
 
 
 def test_columns_without_names_give_a_warning(files, capsys):

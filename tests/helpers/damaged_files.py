@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.io import savemat
 from scipy.sparse import csr_array
 
-from tests.helpers.table_files import IDS, X, annotated, pd, write_h5mu
+from tests.helpers.table_files import COMPRESS, IDS, X, annotated, pd, write_h5mu
 
 SMALL = np.arange(12.0).reshape(4, 3)
 MODEL = Path(__file__).parent.parent / "data" / "model-v1.zip"
@@ -98,7 +98,10 @@ def text_files():
         ("no header", "txt", b"1,2\n3,4\n"),
     ):
         yield WholeFile(name, extension, content)
-        yield WholeFile(f"{name}, zipped", f"{extension}.gz", content, gzip.compress)
+        for end, pack in COMPRESS.items():
+            yield WholeFile(f"{name}, packed", f"{extension}{end}", content, pack)
+    for end, pack in COMPRESS.items():
+        yield WholeFile(f"bytes of {end}", f"csv{end}", pack(tabs.replace(b"\t", b",")))
     yield WholeFile("a zip's own bytes", "csv.gz", gzip.compress(tabs))
 
 
@@ -185,6 +188,37 @@ def parquet_files(folder):
         yield WholeFile(name, "parquet", content)
 
 
+def arrow_files(folder):
+    frame = pd.DataFrame({"id": IDS, "x": [1, 2, 3, 4], "y": [0.5, np.nan, 1, 2]})
+    frame["z"] = pd.Categorical([7, 8, 7, 7])
+    for compression in ("uncompressed", "lz4", "zstd"):
+        content = from_disk(folder, "feather", partial(frame.to_feather, compression=compression))
+        yield WholeFile(compression, "feather", content)
+
+
+def excel_files(folder):
+    frame = pd.DataFrame({"id": IDS, "x": [1, 2, 3, 4], "y": [0.5, np.nan, 1, 2]})
+    content = from_disk(folder, "xlsx", partial(frame.to_excel, index=False))
+    yield WholeFile("sheet", "xlsx", content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name in ("xl/worksheets/sheet1.xml", "xl/workbook.xml", "xl/styles.xml"):
+        yield WholeFile(f"sheet, {name}", "xlsx", members[name], as_member(members, name))
+
+
+def cell_ranger(path):
+    import h5py
+
+    with h5py.File(path, "w") as store:
+        parts = sparse.csr_array(SMALL)  # cells in rows, as barcodes are in columns
+        for part in ("data", "indices", "indptr"):
+            store[f"matrix/{part}"] = getattr(parts, part)
+        store["matrix/shape"] = SMALL.shape[::-1]
+        store["matrix/barcodes"] = np.array(IDS, dtype="S")
+        for name in ("id", "name", "feature_type"):
+            store[f"matrix/features/{name}"] = np.array(["g", "h", "i"], dtype="S")
+
+
 def hdf5_files(folder):
     whole = annotated(sparse.csr_matrix(X))
     whole.obsm["p"] = pd.DataFrame({"u": [1.0, 2, 3, 4]}, index=list(IDS))
@@ -197,6 +231,7 @@ def hdf5_files(folder):
     }.items():
         yield WholeFile(name, "h5ad", from_disk(folder, "h5ad", make))
     yield WholeFile("modalities", "h5mu", from_disk(folder, "h5mu", write_h5mu))
+    yield WholeFile("Cell Ranger", "h5", from_disk(folder, "h5", cell_ranger))
 
 
 def chunked(data, path):

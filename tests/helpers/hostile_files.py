@@ -8,6 +8,7 @@ import gzip
 import io
 import os
 import pickle
+import re
 import stat
 import struct
 import zipfile
@@ -19,7 +20,7 @@ import pytest
 from numpy.lib import format as npy
 
 from tests.helpers.damaged_files import MAT_HEADER, saved
-from tests.helpers.table_files import X, annotated, write
+from tests.helpers.table_files import COMPRESS, X, annotated, write
 
 h5py = pytest.importorskip("h5py")
 pa = pytest.importorskip("pyarrow")
@@ -91,6 +92,41 @@ def many_columns():
 
 def blank_lines():
     return _zipped_text("x.csv.gz", b"\n", b"\n"), "tables", "starts with .* blank lines"
+
+
+def many_rows_in(end):
+    """Text that unfolds, however it is compressed."""
+    text = b"a,b\n" + b"1,2\n" * (_MANY * _MILLION // 4)
+    return write(f"x.csv{end}", COMPRESS[end](text)), "tables", _MEMORY
+
+
+many_rows_in_zst, many_rows_in_zip = (partial(many_rows_in, end) for end in (".zst", ".zip"))
+
+
+def unfolding_sheet():
+    import openpyxl
+
+    openpyxl.Workbook().save("x.xlsx")
+    with zipfile.ZipFile("x.xlsx") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    sheet = members.pop("xl/worksheets/sheet1.xml")
+    start, end = re.split(rb"<sheetData ?/>|<sheetData></sheetData>", sheet)
+    with zipfile.ZipFile("x.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+        cell = b'<row><c t="str"><v>' + b"a" * (_MANY * _MILLION) + b"</v></c></row>"
+        archive.writestr(
+            "xl/worksheets/sheet1.xml", start + b"<sheetData>" + cell + b"</sheetData>" + end
+        )
+    return "x.xlsx", "tables", _LIMIT
+
+
+def unfolding_feather():
+    from pyarrow import feather
+
+    table = pa.table({"x": np.zeros(_MANY * _MILLION // 8)})
+    feather.write_feather(table, "x.feather", compression="zstd", chunksize=10**9)
+    return "x.feather", "tables", f"{_LIMIT}|{_MEMORY}"
 
 
 def long_market():
@@ -371,8 +407,12 @@ _BOMBS += [ids_of_no_bytes, sparse_of_many_rows, sparse_of_many_columns, many_ce
 _BOMBS += [deep_cells, many_structures, many_numbers, many_letters, sparse_mat_of_many_rows]
 _BOMBS += [unfolding_mat, old_mat, old_sparse_mat, parquet_of_many_rows, parquet_of_long_ids]
 _BOMBS += [nothing_of_huge_shape, nothing_in_huge_chunks, sparse_hdf5_of_many_columns, many_names]
-_BOMBS += [long_names, unfolding_chunk, many_chunks]
+_BOMBS += [long_names, unfolding_chunk, many_chunks, unfolding_sheet, unfolding_feather]
 BOMBS = {bomb.__name__.replace("_", " "): bomb for bomb in _BOMBS}
+BOMBS |= {
+    "many rows in zst": many_rows_in_zst,
+    "many rows in zip": many_rows_in_zip,
+}
 
 
 # What would run, write or read elsewhere

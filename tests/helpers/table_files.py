@@ -1,9 +1,11 @@
 """Files of every format, for the tests of the readers."""
 
+import bz2
 import gzip
 import io
 import os
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from manyview.inputs.files import read_views
 pd = pytest.importorskip("pandas")
 ad = pytest.importorskip("anndata")
 mudata = pytest.importorskip("mudata")
+pa = pytest.importorskip("pyarrow")
 
 X = np.array([[1.0, -2.5, 0.0], [0.0, 1e-3, 7.0], [3.0, 0.0, 1e300], [4.0, 5.0, 6.0]])
 IDS = ("a", "b", "c", "d")
@@ -51,11 +54,41 @@ def write_h5mu(path, rna=None):
         mudata.MuData(modalities).write(path)
 
 
+def zipped_member(content, name="in/table.csv"):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def zstd_compressed(content):
+    stream = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(stream, "zstd") as compressed:
+        compressed.write(content)
+    return stream.getvalue().to_pybytes()
+
+
+#: How text is compressed, by extension.
+COMPRESS = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".zst": zstd_compressed,
+    ".zip": zipped_member,
+}
+
+
 def write_any(path, matrix=X):
     """The matrix in the format that the extension names."""
     frame = pd.DataFrame(matrix, columns=["x", "y", "z"])
     plain, zipped = str(path).removesuffix(".gz"), str(path).endswith(".gz")
     match os.path.splitext(plain)[1]:
+        case ".bz2" | ".zst" | ".zip" as end:
+            mark = "\t" if ".tsv" in str(path) else ","
+            write(path, COMPRESS[end](frame.to_csv(index=False, sep=mark).encode()))
+        case ".feather" | ".arrow":
+            frame.to_feather(path)
+        case ".xlsx":
+            frame.to_excel(path, index=False)
         case ".csv" | ".txt":
             frame.to_csv(path, index=False)
         case ".tsv" | ".tab":

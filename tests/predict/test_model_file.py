@@ -268,3 +268,22 @@ def main():
 
 if __name__ == "__main__":
     main()
+
+
+def test_categories_are_in_the_file(tmp_path):
+    import pandas as pd
+
+    import manyview
+
+    data = manyview.datasets.make_blob_views(60, 3, separation=8.0, random_state=0)
+    frame = pd.DataFrame(data.views["view0"]).add_prefix("f")
+    frame["kind"] = pd.Categorical(np.array(["u", "v", "w"])[data.target])
+    result = manyview.cluster({"a": frame}, 3, categorical=["kind"])
+    result.save_model(tmp_path / "model.zip")
+    model = manyview.load_model(tmp_path / "model.zip")
+    assert model.views[0].categories == {"kind": ("u", "v", "w")}
+    new = frame[::-1].reset_index(drop=True)
+    new.loc[0, "f0"] = np.nan
+    assert (model.predict({"a": new}, impute="median").labels == result.labels[::-1]).mean() > 0.97
+    with pytest.raises(ValueError, match="lacks the categorical column 'kind'"):
+        model.predict({"a": new.drop(columns="kind")}, impute="median")

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from manyview.cli._extras import missing_for_report
-from manyview.cli._inputs import add_input_options, add_seed, check_seed, command_line, read_tables
+from manyview.cli._inputs import (
+    READING,
+    add_input_options,
+    add_seed,
+    check_seed,
+    command_line,
+    read_tables,
+    warn_of_dropped,
+)
 from manyview.cli._scheduler import check_scheduler_options, connected
 from manyview.cli._terminal import activity, print_line, print_path, print_table, warn
 from manyview.methods import BY_SHORT_NAME, DEFAULT
@@ -18,7 +26,7 @@ _OUTPUTS = ("labels.csv", "summary.json", "report.html")
 _OPTIONAL = ("model.zip", "report.html")
 # Options of a command that gives the same result.
 _REPEATED = (
-    "id", "drop-non-numeric", "transpose", "clusters", "resolution", "method", "neighbors",
+    *READING, "clusters", "resolution", "method", "neighbors",
     "scaling", "seed", "output", "metadata", "save-model", "scheduler",
 )  # fmt: skip
 
@@ -111,6 +119,7 @@ def cluster(options: argparse.Namespace) -> None:
         write_files(options.output, files, without=_OPTIONAL)
         if options.checkpoint is not None:
             result.estimator.clear_checkpoint()
+    warn_of_dropped(result.tables)
     for text in result.warnings:
         warn(text)
     _print_summary(result, options.output)
@@ -191,6 +200,8 @@ def _print_summary(result: Any, folder: Path) -> None:
     title = f"{summary['n_samples']:,} samples in {summary['n_clusters']} clusters"
     stability = summary["mean_stability"]
     note = "" if stability is None else f"\nMean stability: {stability:.2f}"
+    filled = sum(view["imputed_cells"] for view in summary["views"])
+    note += f"\nEmpty cells filled with medians: {filled:,}" if filled else ""
     print_table(title, columns, rows, 1, f"Samples per cluster: {shown}{note}")
     print_path("Labels", folder / "labels.csv")
     if result.is_distributed:

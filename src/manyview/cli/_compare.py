@@ -7,14 +7,21 @@ from typing import Any
 
 from manyview.cli._cluster import number_or_auto, scaling_of
 from manyview.cli._extras import require_report
-from manyview.cli._inputs import add_input_options, add_seed, check_seed, command_line, read_tables
+from manyview.cli._inputs import (
+    READING,
+    add_input_options,
+    add_seed,
+    check_seed,
+    command_line,
+    read_tables,
+)
 from manyview.cli._terminal import activity, print_line, print_path, print_table, warn
 from manyview.methods import BY_SHORT_NAME
 
 _OUTPUTS = ("comparison.csv", "labels.csv", "comparison.html", "summary.json")
 # Options of a command that gives the same result.
 _REPEATED = (
-    "id", "drop-non-numeric", "transpose", "clusters", "methods", "classes", "subsamples",
+    *READING, "clusters", "methods", "classes", "subsamples",
     "neighbors", "scaling", "seed", "output",
 )  # fmt: skip
 

@@ -16,6 +16,8 @@ _TIMEOUT = 4
 _NOT_ON_DASK = {
     "checkpoint": "Dask recomputes the results of lost workers",
     "metadata": "there is no report to show it in, as the graphs stay on the Dask workers",
+    "categorical": "Dask workers read numbers only",
+    "impute": "medians need all rows, which stay on the Dask workers",
     "save_model": "a model holds the samples, which stay on the Dask workers",
 }
 

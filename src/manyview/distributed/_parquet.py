@@ -8,42 +8,26 @@ from uuid import uuid4
 import dask
 import dask.array as da
 import numpy as np
-from dask.utils import natural_sort_key
 
 from manyview._typing import FloatArray
-from manyview.inputs import Table
-from manyview.inputs.files import ReadOptions, open_parquet
+from manyview.inputs import Preparation, Table
+from manyview.inputs.files import ReadOptions, open_parquet, parquet_parts
 
-_EXTENSIONS = (".parquet", ".pq")
 # Bytes of numbers per task, at least: smaller row groups are read together.
 _CHUNK = 2**25
 
 
 def parquet_table(path: Path, options: ReadOptions | None = None) -> Table:
     """A Parquet file, or a folder of parts of one table, as a Dask array."""
-    options = options or ReadOptions()
-    parts = _part_paths(path)
-    columns: list[str] = []
-    ids: list[str] = []
-    chunks = []
-    for part in parts:
-        with open_parquet(part) as file:
-            found = file.feature_columns(options)
-            columns = columns or found
-            if set(found) != set(columns):
-                odd = sorted(set(found) ^ set(columns))
-                raise ValueError(
-                    f"{part} and {parts[0]} differ in column {odd[0]!r}; expected the same "
-                    "columns in all parts"
-                )
-            if options.id_column is not None:
-                ids += file.ids(options.id_column)
-            for groups, rows in _group_chunks(file.group_lengths, len(columns)):
-                chunks.append(_chunk(part, groups, columns, rows))
-    if not chunks:
-        raise ValueError(f"{path} has column names and no rows; expected a table")
-    samples = None if options.id_column is None else tuple(ids)
-    return Table("", da.concatenate(chunks), samples, tuple(columns))
+    # Workers run in other folders, so the path is resolved.
+    parts = parquet_parts(path.resolve(), options or ReadOptions())
+    chunks = [
+        _chunk(part, groups, parts.columns, rows)
+        for part, lengths in parts.group_lengths.items()
+        for groups, rows in _group_chunks(lengths, len(parts.columns))
+    ]
+    done = Preparation(parts.dropped)
+    return Table("", da.concatenate(chunks), parts.ids, parts.columns, preparation=done)
 
 
 def read_rows(path: Path, groups: Sequence[int], columns: Sequence[str], rows: int) -> FloatArray:
@@ -71,30 +55,7 @@ def _group_chunks(lengths: Sequence[int], width: int) -> Iterator[tuple[list[int
         yield groups, rows
 
 
-def _part_paths(path: Path) -> list[Path]:
-    path = path.resolve()  # workers run in other folders
-    if path.is_file():
-        return [path]
-    if not path.exists():
-        files = list(path.parent.glob(path.name))
-        if not files:
-            raise FileNotFoundError(f"{path}: no such file; expected a Parquet file or a folder")
-        return _sorted(files)
-    inside = [own for own in path.iterdir() if not own.name.startswith((".", "_"))]
-    folders = sorted(own.name for own in inside if own.is_dir())
-    if folders:
-        raise ValueError(f"{path} has a folder {folders[0]!r}; expected Parquet files only")
-    files = [own for own in inside if own.suffix.lower() in _EXTENSIONS]
-    if not files:
-        raise ValueError(f"{path} has no Parquet files; expected the parts of a table")
-    return _sorted(files)
-
-
-def _sorted(files: list[Path]) -> list[Path]:
-    return sorted(files, key=lambda path: natural_sort_key(path.name))
-
-
-def _chunk(path: Path, groups: list[int], columns: list[str], rows: int) -> Any:
+def _chunk(path: Path, groups: list[int], columns: Sequence[str], rows: int) -> Any:
     # A new name each time, as the file may have changed since Dask read it last.
     name = uuid4().hex
     read = dask.delayed(read_rows, pure=False)(

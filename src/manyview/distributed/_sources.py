@@ -22,20 +22,13 @@ from manyview.inputs import (
 from manyview.inputs.files import ReadOptions, read_tables
 
 
-def read_files(
-    specs: Sequence[str],
-    *,
-    id_column: str | None = None,
-    drop_non_numeric: bool = False,
-    transpose: bool = False,
-) -> AlignedTables:
-    """As `inputs.files.read_views`, with the views of Parquet files as Dask arrays.
+def read_files(specs: Sequence[str], options: ReadOptions) -> AlignedTables:
+    """As `inputs.files.read_tables`, with the views of Parquet files as Dask arrays.
 
     A path may also be a folder of Parquet files: parts of one table, in the order of their names.
     The workers read Parquet files, so all must find them under the same path; other formats are
     read here. Views must have the same samples in the same order.
     """
-    options = ReadOptions(id_column, drop_non_numeric, transpose)
     return _same_samples(read_tables(specs, options, parquet_table))
 
 

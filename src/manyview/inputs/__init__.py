@@ -1,6 +1,6 @@
 """Anything a user has -> `Views`: named, checked matrices over the same samples."""
 
-from manyview.inputs._align import AlignedTables, Table, align
+from manyview.inputs._align import align
 from manyview.inputs._annotated import Choice, chosen_names, refuse_dict
 from manyview.inputs._canonical_order import (
     CanonicalOrder,
@@ -9,7 +9,7 @@ from manyview.inputs._canonical_order import (
     order_from_digests,
     row_digests,
 )
-from manyview.inputs._containers import aligned_tables
+from manyview.inputs._containers import aligned_tables, plain_tables
 from manyview.inputs._cut import ViewColumns, view_columns
 from manyview.inputs._foreign import known_array, known_frame
 from manyview.inputs._missing import (
@@ -20,7 +20,15 @@ from manyview.inputs._missing import (
     find_non_finite,
     zero_missing_rows,
 )
-from manyview.inputs._names import first_few, id_text, per_view
+from manyview.inputs._names import first_few, id_text, nearest_name, per_view
+from manyview.inputs._prepare import (
+    category_texts,
+    check_columns_found,
+    imputed,
+    one_hot,
+    prepared,
+    without_columns,
+)
 from manyview.inputs._scalers import (
     SCALING_NAMES,
     SCALINGS,
@@ -42,6 +50,7 @@ from manyview.inputs._scaling import (
     side_by_side,
 )
 from manyview.inputs._sparse import check_sparse
+from manyview.inputs._tables import AlignedTables, DroppedColumn, Preparation, Table
 from manyview.inputs._views import (
     Views,
     as_matrix,

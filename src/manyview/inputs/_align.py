@@ -1,8 +1,8 @@
 """Tables -> matrices over the same samples, and which samples each has."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,63 +10,9 @@ from scipy.sparse import csr_array
 from manyview._typing import BoolArray, IntArray, Matrix
 from manyview.inputs._missing import check_finite, check_in_some_view, find_non_finite
 from manyview.inputs._names import first_few
+from manyview.inputs._prepare import prepared
+from manyview.inputs._tables import AlignedTables, Table, numbered
 from manyview.runtime import logger
-
-
-@dataclass(frozen=True)
-class Table:
-    """One view as it was read.
-
-    Parameters
-    ----------
-    name : str
-        Name of the view.
-    matrix : ndarray or csr_array of shape (n_rows, n_features)
-        Float64, NaN where a cell is empty.
-    ids : tuple of str or None
-        One per row, or None where the rows have no names.
-    features : tuple of str or None
-        One per column, or None where the columns have no names.
-    """
-
-    name: str
-    matrix: Matrix
-    ids: tuple[str, ...] | None
-    features: tuple[str, ...] | None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(map(int, self.matrix.shape))
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the columns; "0", "1", ... where they have none."""
-        return _numbered(self.shape[1]) if self.features is None else tuple(self.features)
-
-
-@dataclass(frozen=True)
-class AlignedTables:
-    """Views over the same samples.
-
-    Parameters
-    ----------
-    ids : tuple of str
-        One per sample; "0", "1", ... where there were none.
-    views : dict of name to ndarray or csr_array
-        All with one row per sample; a row of zeros where the sample is missing.
-    present : bool array of shape (n_samples, n_views)
-        Whether the sample is in the view.
-    features : dict of name to tuple of str
-        One per column; "0", "1", ... where there were none.
-    has_ids : bool
-        Whether the ids came with the tables.
-    """
-
-    ids: tuple[str, ...]
-    views: dict[str, Matrix]
-    present: BoolArray
-    features: dict[str, tuple[str, ...]]
-    has_ids: bool
 
 
 def align(tables: Sequence[Table]) -> AlignedTables:
@@ -88,8 +34,9 @@ def align(tables: Sequence[Table]) -> AlignedTables:
     >>> aligned.present.tolist()
     [[True, False], [True, True], [False, True]]
     """
+    tables = prepared(tables)
     has_ids = _check_tables(tables)
-    ids = _joined_ids(tables) if has_ids else _numbered(_common_rows(tables))
+    ids = _joined_ids(tables) if has_ids else numbered(_common_rows(tables))
     index = {sample: i for i, sample in enumerate(ids)} if has_ids else {}
     present = np.zeros((len(ids), len(tables)), dtype=bool)
     views: dict[str, Matrix] = {}
@@ -99,18 +46,52 @@ def align(tables: Sequence[Table]) -> AlignedTables:
             samples = np.fromiter((index[sample] for sample in table.ids), np.intp, len(table.ids))
         found = find_non_finite(table.matrix)
         if found.first_value is not None:
-            check_finite(found, table.name, 0, table.ids or ids, table.feature_names)
+            check_finite(
+                found, table.name, 0, table.ids or ids, table.feature_names, _advice(table)
+            )
         filled = ~found.empty_rows
         present[samples[filled], v] = True
         views[table.name] = _reordered(table.matrix, samples, filled, len(ids))
     check_in_some_view(present, ids)
     if has_ids:
         _warn_of_strangers(tables)
-    return AlignedTables(ids, views, present, {t.name: t.feature_names for t in tables}, has_ids)
+    return AlignedTables(
+        ids,
+        views,
+        present,
+        {table.name: table.feature_names for table in tables},
+        has_ids,
+        _common_id_name(tables),
+        _joined_index(tables, index),
+        {table.name: table.preparation for table in tables},
+    )
 
 
-def _numbered(n: int) -> tuple[str, ...]:
-    return tuple(map(str, range(n)))
+def _advice(table: Table) -> str:
+    """What else could be done about values that are not finite."""
+    values = table.matrix.data if isinstance(table.matrix, csr_array) else table.matrix
+    if np.isinf(values).any():
+        return ""
+    return ", or fill empty cells with the medians of their columns (impute='median', --impute)"
+
+
+def _common_id_name(tables: Sequence[Table]) -> str:
+    names = {table.id_name for table in tables}
+    return next(iter(names)) or "id" if len(names) == 1 else "id"
+
+
+def _joined_index(tables: Sequence[Table], position: Mapping[str, int]) -> Any:
+    """The samples as data frames index them, each as the first frame that has it; None if there is
+    a table without index whose rows are joined by id."""
+    if not position:
+        return next((table.index for table in tables if table.index is not None), None)
+    if any(table.index is None for table in tables):
+        return None
+    joined, n = tables[0].index, len(tables[0].ids or ())
+    for table in tables[1:]:
+        new = [row for row, sample in enumerate(table.ids or ()) if position[sample] >= n]
+        joined, n = joined.append(table.index[new]), n + len(new)
+    return joined
 
 
 def _check_tables(tables: Sequence[Table]) -> bool:

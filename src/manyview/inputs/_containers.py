@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray
-from manyview.inputs._align import AlignedTables, Table, align
+from manyview.inputs._align import align
 from manyview.inputs._annotated import (
     chosen_names,
     is_anndata,
@@ -21,6 +21,8 @@ from manyview.inputs._cut import ViewColumns, view_columns
 from manyview.inputs._foreign import known_frame
 from manyview.inputs._missing import as_mask
 from manyview.inputs._names import id_text
+from manyview.inputs._prepare import category_texts, prepared
+from manyview.inputs._tables import AlignedTables, Table
 from manyview.inputs._views import (
     as_matrix,
     check_same_index,
@@ -31,7 +33,14 @@ from manyview.inputs._views import (
 )
 
 
-def aligned_tables(data: Any, views: ViewColumns = None, present: Any = None) -> AlignedTables:
+def aligned_tables(
+    data: Any,
+    views: ViewColumns = None,
+    present: Any = None,
+    *,
+    categorical: Sequence[str] = (),
+    impute: str | None = None,
+) -> AlignedTables:
     """Views over the same samples.
 
     Parameters
@@ -46,36 +55,44 @@ def aligned_tables(data: Any, views: ViewColumns = None, present: Any = None) ->
         both have the name. One table is cut into views by its columns: see `view_columns`.
     present : boolean array of shape (n_samples, n_views), optional
         False where a view lacks a sample; not for tables that are joined by ids.
+    categorical : names of columns of data frames, optional
+        Each becomes a column of 0 and 1 per category.
+    impute : "median", optional
+        Fill empty cells with the medians of their columns.
     """
-    if isinstance(views, str):
-        raise ValueError(f"views={views!r}; expected a list of names")
+    for option, names in (("views", views), ("categorical", categorical)):
+        if isinstance(names, str):
+            raise ValueError(f"{option}={names!r}; expected a list of names")
     if isinstance(data, AlignedTables):
+        if categorical:
+            raise ValueError("categorical was given with aligned tables; expected it in read_views")
         return _masked(_selected(data, views), present)
-    tables = _tables(data, views)
+    tables = _tables(data, views, categorical)
     if present is None:
-        return align(tables)
+        return align(prepared(tables, impute, categorical))
     if any(table.ids is not None for table in tables):
         raise ValueError(
             "present was given with tables that are joined by the ids of their rows; expected "
             "tables that lack the rows instead"
         )
     mask = as_mask(present, (tables[0].matrix.shape[0], len(tables)))
-    return _masked(align(_without_missing(tables, mask)), mask)
+    tables = prepared(_without_missing(prepared(tables, None, categorical), mask), impute)
+    return _masked(align(tables), mask)
 
 
-def _tables(data: Any, views: ViewColumns) -> list[Table]:
+def _tables(data: Any, views: ViewColumns, categorical: Sequence[str]) -> list[Table]:
     if is_mudata(data):
         return modality_tables(data.mod, views)
     if is_anndata(data):
         return matrix_tables(data, views)
     if not is_collection(data) and not _all_annotated(data):
-        return _plain_tables(_cut(data, views))
+        return plain_tables(_cut(data, views), categorical)
     named = name_tables(getattr(data, "views", data))
     named = {name: named[name] for name in chosen_names(named, views, "views")}
     if _all_annotated(list(named.values())):
         return modality_tables(named, views)
     refuse_dict(views)
-    return _plain_tables(named)
+    return plain_tables(named, categorical)
 
 
 def _cut(table: Any, views: ViewColumns) -> dict[str, Any]:
@@ -96,7 +113,8 @@ def _all_annotated(data: Any) -> bool:
     return isinstance(data, list | tuple) and all(hasattr(item, "obs_names") for item in data)
 
 
-def _plain_tables(named: Mapping[str, Any]) -> list[Table]:
+def plain_tables(named: Mapping[str, Any], categorical: Sequence[str] = ()) -> list[Table]:
+    """Arrays and data frames by view name as tables; frames have their index as ids."""
     frames = [table for table in named.values() if is_frame(table)]
     all_default = all(_is_default(frame) for frame in frames)
     joined = len(frames) == len(named) and not all_default
@@ -105,12 +123,33 @@ def _plain_tables(named: Mapping[str, Any]) -> list[Table]:
     ids = None if not frames or _is_default(frames[0]) else _ids(frames[0])
     tables = []
     for name, table in named.items():
-        matrix = as_matrix(table, name)
+        numbers, words = _split_columns(table, categorical)
+        n = len(table) if words else 0
+        matrix = np.empty((n, 0)) if numbers is None else as_matrix(numbers, name)
         own = _ids(table) if joined else ids
         if own is not None and len(own) != matrix.shape[0]:
             own = None  # lengths differ, which `align` refuses
-        tables.append(Table(name, matrix, own, column_names(table)))
+        index = table.index if joined else (frames[0].index if frames else None)
+        names = column_names(numbers)
+        tables.append(Table(name, matrix, own, names, _index_name(index), index, words))
     return tables
+
+
+def _split_columns(
+    table: Any, categorical: Sequence[str]
+) -> tuple[Any, dict[str, list[str | None]]]:
+    """The other columns of a data frame, None if there are none, and the categorical ones."""
+    columns = list(getattr(table, "columns", ()))
+    words = {name: category_texts(table[name].to_list()) for name in categorical if name in columns}
+    if not words:
+        return table, {}
+    others = [name for name in columns if name not in words]
+    return table[others] if others else None, words
+
+
+def _index_name(index: Any) -> str | None:
+    name = getattr(index, "name", None)
+    return None if name is None else str(name)
 
 
 def _ids(frame: Any) -> tuple[str, ...]:

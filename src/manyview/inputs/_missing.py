@@ -65,6 +65,7 @@ def check_finite(
     first_row: int = 0,
     ids: Sequence[str] | None = None,
     features: Sequence[str] = (),
+    advice: str = "",
 ) -> None:
     """Refuse values that are not finite, except in rows of NaN only; rows start at `first_row`."""
     if found.first_value is None:
@@ -76,6 +77,7 @@ def check_finite(
     raise ValueError(
         f"view '{name}' contains NaN or infinity in {found.n_values} cell(s), the first {where}; "
         "expected finite numbers, or nothing but NaN (empty cells) where the view lacks the sample"
+        f"{advice}"
     )
 
 

@@ -1,5 +1,6 @@
 """Ids and names as text."""
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,3 +44,11 @@ def first_few(items: Sequence[Any], shown: int = 5) -> str:
         for item in items[:shown]
     ]
     return ", ".join(map(repr, texts)) + dots
+
+
+def nearest_name(name: str, known: Sequence[str]) -> str:
+    """The known name that is most like an unknown one, or the first few, as the end of an error."""
+    near = difflib.get_close_matches(name, known, 1)
+    if near:
+        return f"the nearest is {near[0]!r}"
+    return f"expected one of {first_few(known)}" if known else "expected none"

@@ -1,19 +1,28 @@
 """A model of a clustering that labels new samples."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_reference
-from manyview.inputs import Views, joint_rows, views_from_tables
-from manyview.predict._new_samples import new_tables
-from manyview.predict._training_views import TrainingView, match_views
+from manyview.inputs import (
+    Table,
+    Views,
+    align,
+    is_collection,
+    joint_rows,
+    name_tables,
+    plain_tables,
+    views_from_tables,
+)
+from manyview.predict._new_samples import check_view_names, named_views, new_tables
+from manyview.predict._training_views import TrainingView, match_views, prepare_like
 from manyview.predict._voting import vote_shares, votes_by_distance
-from manyview.runtime import require_pandas
+from manyview.runtime import check_choice, require_pandas
 
 # Neighbours that no other view agrees with are still the nearest.
 _MIN_TRUST = 1e-3
@@ -103,7 +112,27 @@ class ClusterModel:
     def names(self) -> tuple[str, ...]:
         return tuple(view.name for view in self.views)
 
-    def predict(self, data: Any, present: Any = None, *, views: Any = None) -> Prediction:
+    @property
+    def categorical(self) -> tuple[str, ...]:
+        """Names of the columns that hold categories, in any view."""
+        return tuple(dict.fromkeys(name for view in self.views for name in view.categories))
+
+    def with_categories(self, categories: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Self:
+        """The same with the categories of columns that were encoded, by view and column."""
+        views = (replace(view, categories=categories.get(view.name, {})) for view in self.views)
+        return replace(self, views=tuple(views))
+
+    def prepared(self, tables: Sequence[Table], impute: str | None = None) -> list[Table]:
+        """New samples encoded and, on request, filled by what the training samples have."""
+        if impute is not None:
+            check_choice("impute", impute, ("median",))
+        check_view_names({table.name: table for table in tables}, self.names)
+        known = dict(zip(self.names, self.views, strict=True))
+        return [prepare_like(known[table.name], table, impute is not None) for table in tables]
+
+    def predict(
+        self, data: Any, present: Any = None, *, views: Any = None, impute: str | None = None
+    ) -> Prediction:
         """Assign new samples to the clusters of their nearest training samples.
 
         Parameters
@@ -117,7 +146,17 @@ class ClusterModel:
         views : optional
             The parameter `views` of `manyview.cluster`, if the data need it: one table that is cut
             into views, or matrices of a MuData or AnnData.
+        impute : "median", optional
+            Fill empty cells (NaN) of tables in a dict or list with the medians of the training
+            samples.
         """
+        if is_collection(data) and (self.categorical or impute is not None):
+            own = plain_tables(name_tables(named_views(data, self.names)), self.categorical)
+            data = align(self.prepared(own, impute))
+        elif impute is not None:
+            raise ValueError(
+                f"impute={impute!r} with {type(data).__name__}; expected a dict or list of tables"
+            )
         tables = new_tables(data, self.names, views, present)
         ids = tables.ids if tables.has_ids else None
         return replace(self.predict_views(self.read(tables)), ids=ids)

@@ -44,6 +44,7 @@ def model_bytes(model: ClusterModel) -> bytes:
                 "n_neighbors": view.n_neighbors,
                 "features": None if view.features is None else list(view.features),
                 "scaling": view.scaling,
+                "categories": {name: list(known) for name, known in view.categories.items()},
             }
         )
     manifest = {
@@ -157,7 +158,18 @@ def _view(entry: dict[str, Any], v: int, n: int, archive: Archive) -> TrainingVi
         n_neighbors=neighbors,
         features=None if features is None else tuple(map(str, features)),
         scaling=str(scaling),
+        categories=_categories(entry.get("categories", {}), v),
     )
+
+
+def _categories(entry: Any, v: int) -> dict[str, tuple[str, ...]]:
+    """Categories by column; files of earlier releases have none."""
+    if not isinstance(entry, dict) or not all(isinstance(known, list) for known in entry.values()):
+        raise ValueError(f"the categories of view {v} are no lists")
+    for column, known in entry.items():
+        if not known or len(set(map(str, known))) < len(known):
+            raise ValueError(f"column {column!r} of view {v} has no distinct categories")
+    return {str(column): tuple(map(str, known)) for column, known in entry.items()}
 
 
 def _matrix(archive: Archive, prefix: str, shape: tuple[int, int], *, sparse: bool) -> Matrix:

@@ -1,13 +1,13 @@
 """Views of the training samples, and new samples in the same views."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray, Matrix
-from manyview.inputs import Views
+from manyview.inputs import Table, Views, imputed, one_hot
 from manyview.runtime import logger
 
 
@@ -24,6 +24,8 @@ class TrainingView:
     n_neighbors: int  # how many vote
     features: tuple[str, ...] | None = None  # names of the columns, if known; or None
     scaling: str = "zscore"  # one of `SCALINGS`
+    # Of the columns that were one-hot encoded: the columns named "colour=red" are of "colour".
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def width(self) -> int:
@@ -38,6 +40,22 @@ class TrainingView:
 def is_numbered(names: Sequence[str]) -> bool:
     """Whether columns are "0", "1", ..., which stands for no names."""
     return tuple(names) == tuple(map(str, range(len(names))))
+
+
+def prepare_like(view: TrainingView, table: Table, impute: bool) -> Table:
+    """New samples with the categories and, to fill empty cells, the medians of the training
+    samples. Medians need not be stored: filling cells with them did not change them."""
+    missing = [name for name in view.categories if name not in table.categorical]
+    if missing:
+        raise ValueError(
+            f"view '{view.name}' lacks the categorical column {missing[0]!r} of the training "
+            "samples; expected it"
+        )
+    table = one_hot(table, view.categories)
+    if not impute:
+        return table
+    matrix = _match(view, table.matrix, table.features)
+    return imputed(replace(table, matrix=matrix, features=view.features), view.matrix)
 
 
 def match_views(training: Sequence[TrainingView], given: Views) -> Views:

@@ -1,11 +1,13 @@
 """One column of a text file."""
 
-import gzip
+import io
+import sys
 from pathlib import Path
 
 import pytest
 
 from manyview.inputs.files import read_column
+from tests.helpers.table_files import COMPRESS
 
 TEXTS = {
     "plain": "a,b\n1,x\n2,\n3,z\n",
@@ -17,13 +19,18 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("ending", ["", *COMPRESS])
 def test_cells_of_a_column(name, ending, folder):
-    path = Path("file" + ending)
+    path = Path(f"file.csv{ending}")
     content = TEXTS[name].encode()
-    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    path.write_bytes(COMPRESS[ending](content) if ending else content)
     assert read_column(f"{path}:b") == (path, "b", ["x", None, "z"])
     assert read_column(f"{path}:b", "a")[2] == {"1": "x", "2": None, "3": "z"}
+
+
+def test_a_column_of_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,x\n")))
+    assert read_column("-:b@a")[2] == {"1": "x"}
 
 
 def test_one_column_keeps_its_empty_cells(folder):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from manyview.inputs.files import _csv_format
+from manyview.inputs.files import ReadOptions, _csv_format
+from manyview.inputs.files._text_source import text_source
 from tests.helpers.table_files import pd, read, write
 
 
@@ -242,7 +243,7 @@ def test_a_long_line_before_the_end_of_one_column(folder, small_blocks):
     with pytest.raises(ValueError, match=r"x.csv: a row is longer than 64 characters"):
         read("x.csv")
     write("x.csv", "a\n1\n" + " " * 62 + "2\n\n")
-    assert _csv_format.text_format(Path("x.csv")).blank_end == 1
+    assert _csv_format.text_format(text_source(Path("x.csv")), ReadOptions()).blank_end == 1
 
 
 def test_errors_do_not_repeat_long_names(folder):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyview.inputs.files import _parquet
+from manyview.inputs.files import _limits, _parquet, read_views
 from tests.helpers.table_files import pd, read
 
 pa = pytest.importorskip("pyarrow")
@@ -73,3 +73,51 @@ def test_parquet_without_rows_or_with_twice_a_column(folder):
 def test_ids_of_parquet_files(folder, ids, expected):
     pd.DataFrame({"id": ids, "x": [1, 2]}).to_parquet("x.parquet")
     assert read("x.parquet", id_column="id").ids == expected
+
+
+def write_parts(folder, rows, **extra):
+    folder.mkdir()
+    for number, part in enumerate(rows):
+        frame = pd.DataFrame({"x": np.array(part, dtype=float), "y": 0.5})
+        frame["id"] = pd.Series([f"c{i}" for i in part], dtype="string")
+        frame.to_parquet(folder / f"part.{number}.parquet", index=False)
+    for name, content in extra.items():
+        (folder / name).write_bytes(content)
+
+
+def test_a_folder_is_one_table_in_the_order_of_numbers(folder):
+    rows = [[3 * i, 3 * i + 1, 3 * i + 2] for i in range(12)]  # part.10 comes after part.9
+    write_parts(folder / "rna.v2", rows, _SUCCESS=b"", notes=b"by hand")
+    table = read("rna.v2", id_column="id")
+    assert (table.name, table.features) == ("rna.v2", ("x", "y"))
+    assert table.ids == tuple(f"c{i}" for i in range(36))
+    np.testing.assert_array_equal(table.matrix[:, 0], np.arange(36))
+    table = read("rna.v2", drop_non_numeric=True, drop=["y"])
+    assert table.features == ("x",)
+    assert [one.name for one in table.preparation.dropped] == ["y", "id"]
+    pd.DataFrame({"z": [1]}).to_parquet("rna.v2/part.12.parquet")
+    with pytest.raises(ValueError, match=r"part.12.parquet and .*part.0.parquet differ in column"):
+        read("rna.v2", drop_non_numeric=True)
+
+
+def test_folders_are_not_transposed(folder):
+    write_parts(folder / "x", [[1, 2]])
+    np.save("y.npy", np.eye(2))
+    with pytest.raises(ValueError, match=r"transpose was asked for; expected a file of"):
+        read("x", transpose=True)
+    with pytest.raises(ValueError, match=r"x is a folder, and transpose was asked for; expected"):
+        read_views(["y.npy", "x"], transpose=True)
+
+
+def test_folders_that_do_not_fit(folder, monkeypatch):
+    write_parts(folder / "x", [[1, 2], []])
+    (folder / "x" / "part.2.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match=r"part.2.parquet: not a readable Parquet"):
+        read("x", drop_non_numeric=True)
+    write_parts(folder / "y", [[], []])
+    with pytest.raises(ValueError, match="y has column names and no rows"):
+        read("y", drop_non_numeric=True)
+    monkeypatch.setattr(_limits, "available_memory", lambda: 10**6)
+    write_parts(folder / "z", [list(range(70_000))] * 2)  # 2.2 MB in all
+    with pytest.raises(ValueError, match=r"z: 140,000 rows of 2 numbers, .* would take 2 MB"):
+        read("z", drop_non_numeric=True)

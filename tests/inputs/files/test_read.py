@@ -18,8 +18,10 @@ pa = pytest.importorskip("pyarrow")
 
 
 FORMATS = ["csv", "tsv", "tab", "txt", "csv.gz", "tsv.gz", "parquet", "pq", "npy", "npz", "mat"]
-FORMATS += ["mtx", "mtx.gz", "h5ad"]
-SLOW = ("mat", "mtx", "mtx.gz", "h5ad")  # another process reads them
+FORMATS += ["csv.bz2", "tsv.zst", "csv.zip", "zip", "mtx", "mtx.gz", "h5ad", "feather", "arrow"]
+FORMATS += ["xlsx"]
+# Another process reads them.
+SLOW = ("mat", "mtx", "mtx.gz", "h5ad", "feather", "arrow", "xlsx")
 
 
 @pytest.mark.parametrize("extension", FORMATS)
@@ -88,9 +90,9 @@ def test_features_by_samples(folder, extension):
 
 
 def test_nothing_to_transpose(folder):
-    write_any("x.csv")
-    with pytest.raises(ValueError, match=r"transpose was asked for; expected a file of .npy"):
-        read("x.csv", transpose=True)
+    write_any("x.h5ad")
+    with pytest.raises(ValueError, match=r"transpose was asked for; expected a file of .csv"):
+        read("x.h5ad", transpose=True)
 
 
 @pytest.mark.parametrize("extension", ["csv", "parquet"])
@@ -117,8 +119,14 @@ def complaint(path):
     return None
 
 
-@pytest.mark.parametrize("extension", [*FORMATS, "h5mu"])
-@pytest.mark.parametrize("part", [0.02, 0.3, 0.6, 0.9, 0.99])
+PARTS = [
+    (extension, part)
+    for extension in [*FORMATS, "h5mu"]
+    for part in ([0.6] if extension in ("arrow", "xlsx") else [0.02, 0.3, 0.6, 0.9, 0.99])
+]
+
+
+@pytest.mark.parametrize(("extension", "part"), PARTS)
 def test_truncated_files_name_the_path(folder, extension, part):
     path = f"x.{extension}"
     write_any(path, X if extension.startswith("h5") else np.vstack([X] * 50))
@@ -160,6 +168,7 @@ def test_damaged_files_never_raise_anything_else(folder, extension, n_files):
     [
         ("x.parquet", "files", "pyarrow"),
         ("x.h5ad", "bio", "h5py"),
+        ("x.xlsx", "files", "openpyxl"),
     ],
 )
 def test_missing_libraries(tmp_path, folder, path, extra, library):

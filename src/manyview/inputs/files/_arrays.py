@@ -24,7 +24,7 @@ from manyview.inputs.files._limits import (
     readable,
     stored_matrix,
 )
-from manyview.inputs.files._variables import Variable, check_keys, checked_ids, tables_of
+from manyview.inputs.files._variables import Unread, Variable, check_keys, checked_ids, tables_of
 from manyview.runtime import ARCHIVE_ERRORS
 
 _ERRORS = (*ARCHIVE_ERRORS, OSError, OverflowError, struct.error, zlib.error)
@@ -57,7 +57,7 @@ def read_npz(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
     with archive:
         members = _members(path, archive)
         if {"format", "shape", "data"} <= members.keys() and key is None:
-            _check_sizes(path, archive, members, list(members))
+            _check_sizes(path, archive, members, list(members), list(members))
             with readable(path, "NPZ", *_ERRORS), _old_headers():
                 found = sparse.load_npz(path)
             matrix = stored_matrix(found, str(path), transpose=options.transpose)
@@ -65,9 +65,12 @@ def read_npz(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
         asked = [name for name in (key, options.id_column) if name is not None]
         check_keys(path, asked, list(members))
         wanted = list(members) if key is None else [name for name in members if name in asked]
-        _check_sizes(path, archive, members, wanted)
+        unread = _check_sizes(path, archive, members, wanted, asked)
         with readable(path, "NPZ", *_ERRORS), _old_headers():
-            arrays = {name: _array(archive, members[name]) for name in wanted}
+            arrays: dict[str, Any] = {
+                name: unread[name] if name in unread else _array(archive, members[name])
+                for name in wanted
+            }
     ids = None
     if options.id_column is not None:
         array = arrays.pop(options.id_column)
@@ -91,13 +94,26 @@ def _check_sizes(
     archive: zipfile.ZipFile,
     members: dict[str, zipfile.ZipInfo],
     wanted: Sequence[str],
-) -> None:
-    total = sum(_declared(path, archive, name, members[name]) for name in wanted)
+    asked: Sequence[str],
+) -> dict[str, Unread]:
+    """Compare what is declared with what fits. Arrays of Python objects are not opened."""
+    total, unread = 0, {}
+    for name in wanted:
+        shape, dtype, n_bytes = _declared(path, archive, name, members[name])
+        if not dtype.hasobject:
+            total += n_bytes
+        elif name in asked:
+            raise ValueError(f"{path}: array {name!r} holds Python objects; expected numbers")
+        else:
+            unread[name] = Unread(shape, "Python objects")
     check_fits(path, total, f"{len(wanted)} array(s)")
+    return unread
 
 
-def _declared(path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> int:
-    """Bytes of an array by its header, which is compared with the sizes of the archive."""
+def _declared(
+    path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo
+) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Shape, type and bytes of an array by its header, compared with the sizes of the archive."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # NumPy writes no others, and zipfile decompresses those without a limit.
         raise ValueError(f"{path}: {name!r} is compressed in an unusual way; expected deflate")
@@ -105,16 +121,14 @@ def _declared(path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.Zi
         with archive.open(entry) as stream:
             head = io.BytesIO(stream.read(_HEADER))
         shape, dtype = _header(head)
-    if dtype.hasobject:
-        raise ValueError(f"{path}: array {name!r} holds Python objects; expected numbers")
     n = int(math.prod(shape))
-    declared = n * dtype.itemsize
-    if declared + head.tell() > entry.file_size or n > entry.file_size:
+    n_bytes = 0 if dtype.hasobject else n * dtype.itemsize
+    if n_bytes + head.tell() > entry.file_size or n > entry.file_size:
         raise ValueError(
             f"{path}: not a readable NPZ file, damaged or cut short (array {name!r} of shape "
             f"{shape} and type {dtype} in {entry.file_size} bytes)"
         )
-    return declared
+    return shape, dtype, n_bytes
 
 
 def _header(stream: io.BytesIO) -> tuple[Any, np.dtype[Any]]:

@@ -4,97 +4,127 @@ So the memory needed is about that of the numbers.
 """
 
 import csv
-import re
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from gzip import BadGzipFile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs import Table
+from manyview.inputs import DroppedColumn, Preparation, Table
 from manyview.inputs.files._columns import (
+    Columns,
     checked_ids,
+    columns_of,
     id_position,
-    log_dropped,
-    refuse_columns,
-    refuse_no_columns,
     refuse_no_rows,
 )
-from manyview.inputs.files._csv_format import (
-    FALSE,
-    NO_VALUE,
-    TRUE,
-    TextFormat,
-    opened,
-    text_format,
+from manyview.inputs.files._csv_cells import (
+    Rows,
+    category_cells,
+    column_of,
+    is_numeric,
+    numbers_of,
+    why_no_number,
 )
+from manyview.inputs.files._csv_format import NO_VALUE, TextFormat, text_format
+from manyview.inputs.files._csv_stream import opened_text, refuse_encoding
+from manyview.inputs.files._csv_transposed import transposed
 from manyview.inputs.files._limits import ReadOptions, check_fits, damaged, plain_ids
-
-Rows: TypeAlias = list[list[str]]
-
-_SHOWN = 40  # characters of a cell
-_SPACES = " \t\u00a0\u2007\u2009\u202f"  # also those of spreadsheets; no line breaks
-_WORDS = dict.fromkeys(NO_VALUE, np.nan) | dict.fromkeys(TRUE, 1.0) | dict.fromkeys(FALSE, 0.0)
-_ODD = re.compile(r"[^0-9.eE+-]")
+from manyview.inputs.files._text_source import STREAM_ERRORS, TextSource, text_source
 
 
 def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    text = text_format(path)
-    id_at = id_position(path, text.columns, options.id_column)
-    if text.has_index and id_at != 0 and not options.drop_non_numeric:
-        # Data frames write row numbers and row names like this, and neither is a measurement.
-        raise ValueError(
-            f"{path}: the first column has no name, as if it named the rows; expected a name, or "
-            f"use it as ids with --id {text.columns[0]}, or leave it out with --drop-non-numeric"
-        )
-    first, end = int(text.has_index), len(text.columns)
-    if text.has_open_end and _is_empty(text, end - 1):
+    return [read_source(text_source(path), options)]
+
+
+def read_source(source: TextSource, options: ReadOptions) -> Table:
+    path, text = source.path, text_format(source, options)
+    blocks = partial(_blocks, options=options)
+    if options.transpose and options.id_column is not None:
+        raise ValueError(f"{path} is to be transposed, so its header has the ids; expected no --id")
+    id_at, end = id_position(path, text.columns, options.id_column), len(text.columns)
+    if text.has_open_end and _is_empty(text, end - 1, options):
         end -= 1  # every line ends in a delimiter
-    table, features = None, [j for j in range(first, end) if j != id_at]
+    if options.transpose:
+        text, whole = transposed(text, end, blocks(text))
+        id_at, end = 0, len(text.columns)
+        blocks = partial(_in_memory, whole)
+    columns = columns_of(path, text.columns[:end], options, id_at)
+    if text.has_index and 0 in columns.features:
+        columns = _without_index(columns, options)
+    table = None
     while table is None:
-        table, features = _attempt(text, features, id_at, options.drop_non_numeric)
-    used = {*features, id_at}
-    log_dropped(path, [name for j, name in enumerate(text.columns) if j not in used])
-    return [table]
+        table, columns = _attempt(text, blocks(text), columns, options)
+    return table
+
+
+def _without_index(columns: Columns, options: ReadOptions) -> Columns:
+    """Without the first column: data frames write row numbers and row names like this, and neither
+    is a measurement."""
+    name = columns.names[0]
+    if not options.drop_non_numeric:
+        raise ValueError(
+            f"{columns.path}: the first column has no name, as if it named the rows; expected a "
+            f"name, or use it as ids with --id {name}, or leave it out with --drop {name}"
+        )
+    return columns.without(
+        {0: DroppedColumn(name, "has no name, as if it named the rows")}, options
+    )
 
 
 def _attempt(
-    text: TextFormat, features: list[int], id_at: int | None, drop_non_numeric: bool
-) -> tuple[Table | None, list[int]]:
+    text: TextFormat, blocks: Iterable[Rows], columns: Columns, options: ReadOptions
+) -> tuple[Table | None, Columns]:
     """The table and its columns; no table where a block after the first has text in some."""
     matrix: _GrowingMatrix | None = None
     ids: list[str] = []
+    words: dict[str, list[str | None]] = {columns.names[j]: [] for j in columns.categorical}
     n_rows, is_valid = 0, True
-    for rows in _blocks(text):
-        block = _block(text, rows, features)
+    for rows in blocks:
+        block = numbers_of(rows, columns.features, options)
         if block is None:
-            wrong = {j: cells for j in features if _numbers(cells := _column(rows, j)) is None}
-            if not drop_non_numeric:
-                _refuse_text(text, n_rows, wrong)
-            features = [j for j in features if j not in wrong]
-            block = _block(text, rows, features)
+            cells = {j: column_of(rows, j) for j in columns.features}
+            wrong = {
+                j: why_no_number(columns.names[j], own, n_rows, options)
+                for j, own in cells.items()
+                if not is_numeric(own, options)
+            }
+            columns = columns.without(wrong, options)
+            block = numbers_of(rows, columns.features, options)
             is_valid = is_valid and matrix is None
-        if is_valid:
+        if is_valid and block is not None:
             if matrix is None:
                 n_expected = _expected_rows(text, len(rows))
-                matrix = _GrowingMatrix(text.path, len(features), n_expected)
-            if id_at is not None:
-                ids += checked_ids(text.path, _column(rows, id_at), n_rows)
+                matrix = _GrowingMatrix(text.path, len(columns.features), n_expected)
+            if columns.id_at is not None:
+                ids += checked_ids(text.path, column_of(rows, columns.id_at), n_rows)
+            for j in columns.categorical:
+                words[columns.names[j]] += category_cells(column_of(rows, j), options)
             matrix.append(block)
         n_rows += len(rows)
     if not is_valid:
-        return None, features
-    if matrix is None or n_rows == text.blank_end:
+        return None, columns
+    n_rows -= text.blank_end
+    if matrix is None or n_rows == 0:
         refuse_no_rows(text.path)
-    names = tuple(text.columns[j] for j in features)
-    numbers = matrix.finish(n_rows - text.blank_end)
-    return Table("", numbers, None if id_at is None else plain_ids(ids), names), features
+    table = Table(
+        "",
+        matrix.finish(n_rows),
+        None if columns.id_at is None else plain_ids(ids),
+        columns.feature_names,
+        categorical={name: cells[:n_rows] for name, cells in words.items()},
+        preparation=Preparation(columns.dropped),
+    )
+    return table, columns
+
+
+def _in_memory(rows: Rows, text: TextFormat) -> Iterator[Rows]:
+    """The rows of a file that is in memory already."""
+    yield rows
 
 
 class _GrowingMatrix:
@@ -131,17 +161,17 @@ def _expected_rows(text: TextFormat, n_in_block: int) -> int:
 
     Memory that is never written to costs nothing, growing does.
     """
-    if text.zipped:
+    if text.n_bytes is None:
         return n_in_block
-    n_blocks = text.path.stat().st_size / text.block_size
+    n_blocks = text.n_bytes / text.block_size
     return int(max(1.0, 1.1 * n_blocks) * n_in_block) + 1
 
 
-def _blocks(text: TextFormat) -> Iterator[Rows]:
+def _blocks(text: TextFormat, options: ReadOptions) -> Iterator[Rows]:
     """Some rows at a time, without the header."""
     block: Rows = []
     n_rows = size = 0
-    for row, length in _rows(text):
+    for row, length in _rows(text, options):
         if not row:  # a blank line
             if len(text.columns) > 1:
                 continue
@@ -163,7 +193,7 @@ def _blocks(text: TextFormat) -> Iterator[Rows]:
         yield block
 
 
-def _rows(text: TextFormat) -> Iterator[tuple[list[str], int]]:
+def _rows(text: TextFormat, options: ReadOptions) -> Iterator[tuple[list[str], int]]:
     """The cells of each row after the header, and how many characters they take in the file."""
     size = 0
 
@@ -175,7 +205,7 @@ def _rows(text: TextFormat) -> Iterator[tuple[list[str], int]]:
                 raise csv.Error(f"row of more than {size} characters")
             yield line
 
-    with _explained(text), opened(text.path, text.zipped) as raw:
+    with _explained(text, options), opened_text(text.source, options) as raw:
         stream = TextIOWrapper(raw, encoding="utf-8-sig", newline="")
         rows = csv.reader(lines(), delimiter=text.delimiter)
         for row in islice(rows, text.blank_start + int(text.has_header), None):
@@ -184,70 +214,23 @@ def _rows(text: TextFormat) -> Iterator[tuple[list[str], int]]:
 
 
 @contextmanager
-def _explained(text: TextFormat) -> Iterator[None]:
+def _explained(text: TextFormat, options: ReadOptions) -> Iterator[None]:
     """Errors say in one line what is wrong with the file; cells may be as long as rows."""
     path, before = text.path, csv.field_size_limit(text.block_size)
     try:
         yield
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not in UTF-8 ({error.reason}); expected UTF-8") from error
+        refuse_encoding(path, options, error)
     except csv.Error as error:
         raise ValueError(
             f"{path}: a row is longer than {text.block_size:,} characters, perhaps by a quote that "
             "is never closed; expected shorter rows"
         ) from error
-    except (EOFError, zlib.error, BadGzipFile) as error:
+    except (OSError, *STREAM_ERRORS) as error:
         damaged(path, "text", error)
     finally:
         csv.field_size_limit(before)
 
 
-def _column(rows: Rows, column: int) -> list[str]:
-    return [row[column] for row in rows]
-
-
-def _block(text: TextFormat, rows: Rows, features: Sequence[int]) -> Any:
-    """Rows as a block of numbers; None where a cell is none."""
-    if not features:
-        refuse_no_columns(text.path)
-    numbers = _numbers([row[j] for row in rows for j in features])
-    return None if numbers is None else numbers.reshape(len(rows), -1)
-
-
-def _numbers(cells: Sequence[str]) -> FloatArray | None:
-    """Texts as numbers, NaN where there is no value; None where one is neither."""
-    # To look for odd characters once takes a third of the time of looking at every cell.
-    for number in (_number,) if _ODD.search("".join(cells)) else (float, _number):
-        with suppress(ValueError):
-            return np.fromiter(map(number, cells), np.float64, len(cells))
-    return None
-
-
-def _number(cell: str) -> float:
-    """As `float`, but words for truth and for no value are known, and digits are plain ones."""
-    text = cell.strip(_SPACES)
-    if text in _WORDS:
-        return _WORDS[text]
-    if "_" in text or not text.isascii() or text != text.strip():
-        raise ValueError(text)
-    return float(text)
-
-
-def _is_empty(text: TextFormat, column: int) -> bool:
-    return all(row[column] in NO_VALUE for rows in _blocks(text) for row in rows)
-
-
-def _refuse_text(text: TextFormat, n_before: int, wrong: Mapping[int, list[str]]) -> NoReturn:
-    """Name the columns that are not numbers, and the first cell that shows it."""
-    rows = {j: _first_text(cells) for j, cells in wrong.items()}
-    columns = sorted(rows, key=lambda j: (rows[j], j))
-    row = rows[columns[0]]
-    value = wrong[columns[0]][row]
-    shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
-    names = [text.columns[j] for j in columns]
-    refuse_columns(text.path, names, f"has {shown!r} in row {n_before + row + 1}")
-
-
-def _first_text(cells: Sequence[str]) -> int:
-    """Index of the first cell that is no number."""
-    return next(i for i, cell in enumerate(cells) if _numbers([cell]) is None)
+def _is_empty(text: TextFormat, column: int, options: ReadOptions) -> bool:
+    return all(row[column] in NO_VALUE for rows in _blocks(text, options) for row in rows)

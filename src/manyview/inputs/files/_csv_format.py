@@ -1,17 +1,16 @@
 """What a text file looks like: encoding, delimiter, column names, first and last lines."""
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from manyview.inputs.files._columns import check_distinct, refuse_no_rows
-from manyview.inputs.files._limits import check_fits, damaged
+from manyview.inputs.files._csv_stream import opened_text, refuse_encoding
+from manyview.inputs.files._limits import ReadOptions, check_fits, damaged
+from manyview.inputs.files._text_source import STREAM_ERRORS, TextSource
 
 NO_VALUE = ("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "Null", "#N/A")
 TRUE = ("true", "True", "TRUE")
@@ -29,8 +28,7 @@ _QUOTED = re.compile(r'"[^"]*(?:"|$)')  # a quoted header may go on in the next 
 class TextFormat:
     """What can be told of a text file before its cells are read."""
 
-    path: Path
-    zipped: bool
+    source: TextSource
     delimiter: str
     columns: tuple[str, ...]
     has_header: bool
@@ -39,30 +37,37 @@ class TextFormat:
     blank_start: int  # lines before the first one
     blank_end: int  # lines after the last one, where a blank line could be a row
     block_size: int
+    n_bytes: int | None  # of the file; None where they do not tell how many rows there are
+
+    @property
+    def path(self) -> Path:
+        return self.source.path
 
 
-def text_format(path: Path) -> TextFormat:
-    zipped = path.suffix.lower() == ".gz"
-    extension = Path(path.stem if zipped else path).suffix.lower()
+def text_format(source: TextSource, options: ReadOptions) -> TextFormat:
+    path = source.path
     try:
-        with opened(path, zipped) as raw:
-            if raw.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-                raise ValueError(f"{path} is in UTF-16; expected UTF-8")
-            raw.seek(0)
+        if options.is_utf8:
+            _refuse_utf16(source)
+        with opened_text(source, options) as raw:
             text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
             blank_start, line = _first_line(path, text)
-            delimiter = _delimiter(extension, _QUOTED.sub("", line))
+            delimiter = _delimiter(source.extension, _QUOTED.sub("", line), options.decimal)
             taken: list[str] = []
             rows = csv.reader(_lines(path, line, text, delimiter, taken), delimiter=delimiter)
             fields = [name.strip() for name in next(rows)]
             # Of the next line no more than a block is made for.
             following = text.readline(_CELL * len(fields))
-        blank_end = _blank_end(path, zipped) if len(fields) == 1 else 0
-    except (EOFError, zlib.error, gzip.BadGzipFile, csv.Error) as error:
+        blank_end = _blank_end(source, options) if len(fields) == 1 else 0
+    except (*STREAM_ERRORS, csv.Error) as error:
         damaged(path, "text", error)
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not in UTF-8 ({error.reason}); expected UTF-8") from error
-    has_header = _is_header(fields)
+        refuse_encoding(path, options, error)
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        damaged(path, "text", error)
+    has_header = options.transpose or _is_header(fields, options)
     if has_header and not following:
         refuse_no_rows(path)
     columns = tuple(map(str, range(len(fields))))
@@ -71,8 +76,7 @@ def text_format(path: Path) -> TextFormat:
         check_distinct(path, columns)
     longest = max(len("".join(taken).encode()), len(following.encode()))
     return TextFormat(
-        path=path,
-        zipped=zipped,
+        source=source,
         delimiter=delimiter,
         columns=columns,
         has_header=has_header,
@@ -81,11 +85,14 @@ def text_format(path: Path) -> TextFormat:
         blank_start=blank_start,
         blank_end=blank_end,
         block_size=max(_BLOCK, 8 * longest),
+        n_bytes=source.size,
     )
 
 
-def opened(path: Path, zipped: bool) -> Any:
-    return gzip.GzipFile(path) if zipped else path.open("rb")
+def _refuse_utf16(source: TextSource) -> None:
+    with source.open() as raw:
+        if raw.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            raise ValueError(f"{source.path} is in UTF-16; expected UTF-8, or --encoding utf-16")
 
 
 def _lines(
@@ -119,10 +126,10 @@ def _first_line(path: Path, text: io.TextIOWrapper) -> tuple[int, str]:
     raise ValueError(f"{path} starts with {_BLANK:,} blank lines; expected a table")
 
 
-def _blank_end(path: Path, zipped: bool) -> int:
+def _blank_end(source: TextSource, options: ReadOptions) -> int:
     """How many lines at the end are blank, which editors leave there."""
     blank, starts = 0, True
-    with opened(path, zipped) as raw:
+    with opened_text(source, options) as raw:
         while part := raw.readline(_BLOCK):
             is_blank = starts and not part.strip(b"\r\n")
             blank = blank + 1 if is_blank else 0
@@ -130,17 +137,19 @@ def _blank_end(path: Path, zipped: bool) -> int:
     return blank
 
 
-def _delimiter(extension: str, line: str) -> str:
+def _delimiter(extension: str, line: str, decimal: str) -> str:
     """The delimiter, from a first line without what is in quotes."""
     if extension in (".tsv", ".tab"):
         return "\t"
+    if decimal == "," and ("," not in line or ";" in line or _is_number(line, decimal)):
+        return "\t" if line.count("\t") > line.count(";") else ";"
     if extension == ".csv" and "," in line:
         return ","
     mark = max("\t,;", key=line.count)
     return mark if mark in line else ","
 
 
-def _is_header(names: Sequence[str]) -> bool:
+def _is_header(names: Sequence[str], options: ReadOptions) -> bool:
     """Numbers are data, except 0, 1, 2, ... which data frames without column names write.
 
     True and false count as numbers in cells, so they do here: a line of them, or of them and
@@ -150,12 +159,13 @@ def _is_header(names: Sequence[str]) -> bool:
     counted = [str(i) for i in range(len(names) - start)]
     if len(names) >= 3 - start and names[start:] == counted:
         return True
-    return not all(name in NO_VALUE + TRUE + FALSE or _is_number(name) for name in names)
+    words = {*NO_VALUE, *TRUE, *FALSE, *options.na_values}
+    return not all(name in words or _is_number(name, options.decimal) for name in names)
 
 
-def _is_number(text: str) -> bool:
+def _is_number(text: str, decimal: str) -> bool:
     try:
-        float(text)
+        float(text.replace(decimal, "."))
     except ValueError:
         return False
     return "_" not in text

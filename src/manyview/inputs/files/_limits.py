@@ -1,5 +1,6 @@
 """What the readers share: options, checks of memory, and errors that name the file."""
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array, issparse
 
 from manyview._typing import Matrix
 from manyview.inputs import check_sparse
-from manyview.runtime import available_memory
+from manyview.runtime import available_memory, check_choice
 
 #: Bytes that the name of a row or column takes in memory, about.
 NAME_BYTES = 64
@@ -22,11 +23,41 @@ _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the user asked for, for all files."""
+    """What the user asked for, for all files; see `read_views`."""
 
     id_column: str | None = None
     drop_non_numeric: bool = False
     transpose: bool = False
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    na_values: tuple[str, ...] = ()
+    decimal: str = "."
+    encoding: str = "utf-8"
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("drop", "categorical", "na_values"):
+            given = getattr(self, name)
+            if isinstance(given, str):
+                raise ValueError(f"{name}={given!r}; expected a list of texts")
+            object.__setattr__(self, name, tuple(str(one).strip() for one in given))
+        check_choice("decimal", self.decimal, (".", ","))
+        try:
+            "".encode(self.encoding)  # refuses codecs that are not of text, too
+        except (LookupError, TypeError) as error:
+            raise ValueError(
+                f"encoding={self.encoding!r}; expected one that Python knows, such as 'utf-8', "
+                "'latin-1' or 'utf-16'"
+            ) from error
+        if self.comment is not None and not self.comment.strip():
+            raise ValueError(f"comment={self.comment!r}; expected the start of lines to skip")
+        both = [name for name in self.drop if name in (*self.categorical, self.id_column)]
+        if both:
+            raise ValueError(f"column {both[0]!r} is to be dropped and used; expected one of them")
+
+    @property
+    def is_utf8(self) -> bool:
+        return codecs.lookup(self.encoding).name == "utf-8"
 
 
 def check_readable(path: Path) -> None:

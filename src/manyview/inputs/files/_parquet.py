@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs import Table
+from manyview.inputs import DroppedColumn, Preparation, Table, category_texts
 from manyview.inputs.files._columns import (
+    Columns,
     check_distinct,
     checked_ids,
+    columns_of,
     id_position,
     import_pyarrow,
-    log_dropped,
-    refuse_columns,
-    refuse_no_columns,
     refuse_no_rows,
 )
+from manyview.inputs.files._csv_format import NO_VALUE
 from manyview.inputs.files._limits import (
     NAME_BYTES,
     ReadOptions,
@@ -37,25 +37,27 @@ _BLOCK = 2**22  # bytes of numbers at a time, about
 _OPEN_COLUMNS = 256  # at a time: every one that is open holds buffers, however short it is
 
 
-def read_parquet(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    with open_parquet(path) as file:
-        columns = file.feature_columns(options)
-        ids = None if options.id_column is None else file.ids(options.id_column)
+def read_parquet(
+    path: Path, key: str | None, options: ReadOptions, stored: Any = None
+) -> list[Table]:
+    """The table of a file, or of bytes `stored` that were made from it."""
+    with open_parquet(path, stored) as file:
         if sum(file.group_lengths) == 0:
             refuse_no_rows(path)
-        return [Table("", file.numbers(columns), ids, tuple(columns))]
+        return [file.transposed_table(options) if options.transpose else file.table(options)]
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[ParquetFile]:
+def open_parquet(path: Path, stored: Any = None) -> Iterator[ParquetFile]:
     """An open file; errors while it is read are of one line that names the path."""
     pa = import_pyarrow(path)
     check_readable(path)
+    source = str(path) if stored is None else pa.BufferReader(stored)
     try:
         with (
             readable(path, "Parquet", pa.ArrowException, OSError, NotImplementedError, KeyError),
             # Both settings keep whole row groups, often the whole file, out of memory.
-            pa.parquet.ParquetFile(str(path), pre_buffer=False, buffer_size=2**16) as file,
+            pa.parquet.ParquetFile(source, pre_buffer=False, buffer_size=2**16) as file,
         ):
             yield ParquetFile(path, pa, file)
     except (ValueError, TypeError) as error:
@@ -78,26 +80,63 @@ class ParquetFile:
         about = self._file.metadata
         return [about.row_group(group).num_rows for group in range(about.num_row_groups)]
 
-    def feature_columns(self, options: ReadOptions) -> list[str]:
-        """Columns that are features; all others but the ids are left out or refused.
+    def table(self, options: ReadOptions) -> Table:
+        columns = self.columns(options)
+        return Table(
+            "",
+            self.numbers(columns.feature_names),
+            None if options.id_column is None else self.ids(options.id_column),
+            columns.feature_names,
+            categorical={
+                name: self.categories(name, options) for name in columns.categorical_names
+            },
+            preparation=Preparation(columns.dropped),
+        )
+
+    def transposed_table(self, options: ReadOptions) -> Table:
+        """The table of a file with a feature per row, whose columns are samples.
+
+        The names of features are the index of a data frame, if it is stored, or the first column.
+        """
+        if options.id_column is not None:
+            raise ValueError(
+                f"{self.path} is to be transposed, so its header has the ids; expected no --id"
+            )
+        index = _index_columns(self._file.schema_arrow)
+        names = list(self._file.schema_arrow.names)
+        named_by = next((name for name in names if name in index), names[0])
+        columns = self.columns(ReadOptions(id_column=named_by))
+        matrix = np.ascontiguousarray(self.numbers(columns.feature_names).T)
+        features = self.ids(named_by)
+        check_distinct(self.path, features)
+        return Table("", matrix, plain_ids(columns.feature_names), features)
+
+    def columns(self, options: ReadOptions) -> Columns:
+        """Columns by what they are; those that are no numbers are left out or refused.
 
         A stored index may be of numbers, but it counts or names the rows and is no measurement.
         """
         schema = self._file.schema_arrow
-        names = list(schema.names)
-        check_distinct(self.path, names)
-        id_position(self.path, names, options.id_column)
-        index = _index_columns(schema)
-        fields = [field for field in schema if field.name != options.id_column]
-        others = [f for f in fields if f.name in index or not _is_numeric(self._pa, f.type)]
-        left_out = [field.name for field in others]
-        if others and not options.drop_non_numeric:
-            is_index = left_out[0] in index
-            role = "the index of a data frame" if is_index else f"of type {others[0].type}"
-            refuse_columns(self.path, left_out, f"is {role}")
-        log_dropped(self.path, left_out)
-        kept = [field.name for field in fields if field.name not in set(left_out)]
-        return kept or refuse_no_columns(self.path)
+        check_distinct(self.path, schema.names)
+        id_at = id_position(self.path, schema.names, options.id_column)
+        columns = columns_of(self.path, schema.names, options, id_at)
+        index, others = _index_columns(schema), {}
+        for j in columns.features:
+            field = schema.field(j)
+            if field.name in index:
+                others[j] = DroppedColumn(field.name, "is the index of a data frame")
+            elif not _is_numeric(self._pa, field.type):
+                others[j] = DroppedColumn(field.name, f"is of type {field.type}")
+        return columns.without(others, options)
+
+    def categories(self, column: str, options: ReadOptions) -> list[str | None]:
+        """The cells of a column as text; None where there is no value."""
+        texts: list[str | None] = []
+        for batch in self._file.iter_batches(columns=[column], use_threads=False):
+            values = _decoded(batch.column(column))
+            check_fits(self.path, 2 * values.nbytes + NAME_BYTES * len(values), "categories")
+            texts += category_texts(values.to_pylist())
+        return [None if text in NO_VALUE + options.na_values else text for text in texts]
 
     def ids(self, column: str) -> tuple[str, ...]:
         ids: list[str] = []

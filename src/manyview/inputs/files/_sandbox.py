@@ -1,4 +1,4 @@
-"""MAT, Matrix Market, h5ad and h5mu files: read by another process.
+"""MAT, Matrix Market, Arrow, h5ad, h5mu and Zarr files: read by another process.
 
 On a damaged file the libraries that read these formats may crash, hang or fill the memory. So
 `_sandbox_child` runs as a process with limits of memory and computing time, and sends back plain
@@ -30,6 +30,7 @@ from manyview.inputs.files._limits import (
     readable,
     stored_matrix,
 )
+from manyview.inputs.files._parquet import read_parquet
 from manyview.inputs.files._variables import Unread, Variable, checked_ids, tables_of
 from manyview.runtime import available_memory
 
@@ -41,7 +42,9 @@ _MEMORY = 2**28
 _MEMORY_PER_BYTE = 5000
 _BLOCK = 2**24  # bytes of an array at a time
 _LINE = 2**20  # bytes of a message at most
-_PROGRAM = Path(__file__).with_name("_sandbox_child.py")
+_PROGRAM = Path(__file__).with_name("_child.py")
+#: The library and the extra of formats that need others than h5py.
+_NEEDS = {"Arrow": ("pyarrow", "files"), "Excel": ("openpyxl", "files"), "Zarr": ("zarr", "bio")}
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
@@ -53,7 +56,7 @@ def read_mat(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
             f"{path} is a MATLAB 7.3 (HDF5) file; expected one saved with save(..., '-v7')"
         )
     ids, variables = None, []
-    for item in _read(path, "MAT", key, options.id_column):
+    for item in read_in_child(path, "MAT", key, options.id_column):
         variable, shape = item.about["variable"], tuple(item.about["shape"])
         if "ids" in item.arrays:
             ids = checked_ids(path, variable, shape, item.names("ids"))
@@ -64,20 +67,29 @@ def read_mat(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
 
 
 def read_mtx(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    (item,) = _read(path, "Matrix Market", key)
+    (item,) = read_in_child(path, "Matrix Market", key)
     matrix = stored_matrix(item.matrix(), str(path), transpose=options.transpose)
     return [Table("", matrix, None, None)]
 
 
+def read_arrow(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
+    (item,) = read_in_child(path, "Arrow", key)
+    return read_parquet(path, key, options, stored=item.arrays["parquet"])
+
+
 def read_h5ad(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    return [_annotated(path, item) for item in _read(path, "h5ad", key)]
+    return [_annotated(path, item) for item in read_in_child(path, "h5ad", key)]
 
 
 def read_h5mu(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    return [_annotated(path, item) for item in _read(path, "h5mu", key)]
+    return [_annotated(path, item) for item in read_in_child(path, "h5mu", key)]
 
 
-def _annotated(path: Path, item: _Item) -> Table:
+def read_zarr(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
+    return [_annotated(path, item) for item in read_in_child(path, "Zarr", key)]
+
+
+def _annotated(path: Path, item: Item) -> Table:
     label = f"{path}: {item.name or 'X'}"
     matrix = stored_matrix(item.matrix(), label)
     ids = item.names("rows")
@@ -91,7 +103,7 @@ def _annotated(path: Path, item: _Item) -> Table:
 
 
 @dataclass(frozen=True)
-class _Item:
+class Item:
     """A table as it was received: what is known of it, and its arrays by name."""
 
     path: Path
@@ -122,9 +134,9 @@ class _Item:
         return tuple(json.loads(content))
 
 
-def _read(path: Path, kind: str, key: str | None, ids: str | None = None) -> list[_Item]:
+def read_in_child(path: Path, kind: str, key: str | None, ids: str | None = None) -> list[Item]:
     """The tables of a file that the key chooses. All damage is one error that names the path."""
-    n_bytes, available = path.stat().st_size, available_memory()
+    n_bytes, available = _size(path), available_memory()
     memory = _MEMORY + _MEMORY_PER_BYTE * n_bytes
     memory = memory if available is None else min(memory, available)
     limits = {"memory": memory, "seconds": PATIENCE + _SECONDS_PER_BYTE * n_bytes}
@@ -132,6 +144,8 @@ def _read(path: Path, kind: str, key: str | None, ids: str | None = None) -> lis
     # The modules of this process, wherever they are, but none that lie beside the data.
     modules = os.pathsep.join(name for name in sys.path if os.path.isabs(name))
     own = {"PYTHONPATH": modules, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    own |= {"MALLOC_ARENA_MAX": "1"}  # else each thread reserves 64 MB of address space
+    own |= {"OPENPYXL_LXML": "False"}  # lxml would follow links to other files
     with subprocess.Popen(
         [sys.executable, "-P", str(_PROGRAM), json.dumps(request)],
         stdin=subprocess.DEVNULL,
@@ -154,7 +168,13 @@ def _read(path: Path, kind: str, key: str | None, ids: str | None = None) -> lis
             child.kill()  # does nothing if it has ended
 
 
-def _received(path: Path, kind: str, stream: IO[bytes]) -> Iterator[_Item]:
+def _size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder."""
+    files = (own for own in path.rglob("*") if own.is_file()) if path.is_dir() else [path]
+    return sum(own.stat().st_size for own in files)
+
+
+def _received(path: Path, kind: str, stream: IO[bytes]) -> Iterator[Item]:
     while line := stream.readline(_LINE):
         if not line.endswith(b"\n"):
             raise EOFError
@@ -164,7 +184,7 @@ def _received(path: Path, kind: str, stream: IO[bytes]) -> Iterator[_Item]:
             part: _array(label, part, tuple(shape), np.dtype(dtype), stream)
             for part, (shape, dtype) in about.pop("arrays").items()
         }
-        yield _Item(path, kind, about, arrays)
+        yield Item(path, kind, about, arrays)
 
 
 def _array(
@@ -193,7 +213,8 @@ def _explain(path: Path, kind: str, code: int, limits: dict[str, float], reason:
     """Why the other process did not finish: by its own words or by its exit code."""
     told = json.loads(reason) if reason.startswith(b"{") else {}
     if "missing_library" in told:
-        raise ImportError(f"reading {path} needs h5py: pip install 'manyview[bio]'")
+        library, extra = _NEEDS.get(kind, ("h5py", "bio"))
+        raise ImportError(f"reading {path} needs {library}: pip install 'manyview[{extra}]'")
     if "too_large" in told:
         most = f"{limits['memory'] / 1e6:,.0f} MB of memory"
         raise ValueError(

@@ -1,9 +1,8 @@
-"""Reads one file that may be damaged or hostile. A program of its own, run by `_sandbox`.
+"""Reads one file that may be damaged or hostile, in a process of its own that `_sandbox` starts.
 
 On such a file a library may crash, hang or take memory without end; then only this process ends.
 Standard output gets messages: a line of JSON each, then the bytes of the arrays that it declares.
-Standard error gets a line of JSON that says why reading failed. Nothing of manyview is imported, as
-that would take several times as long as all else that a small file needs.
+Standard error gets a line of JSON that says why reading failed.
 """
 
 import gzip
@@ -12,24 +11,37 @@ import json
 import math
 import os
 import signal
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
 
-_LIBRARIES = {"MAT": "scipy.io", "Matrix Market": "numpy", "h5ad": "h5py", "h5mu": "h5py"}
+from manyview.inputs.files._child_hdf5 import is_array as _is_array
+from manyview.inputs.files._child_hdf5 import member as _member
+from manyview.inputs.files._child_hdf5 import texts as _texts
+from manyview.inputs.files._child_messages import RefusedError as _RefusedError
+from manyview.inputs.files._child_messages import SentTable as _Table
+from manyview.inputs.files._child_messages import encoded as _encoded
+
+_LIBRARIES = {
+    "MAT": "scipy.io",
+    "Matrix Market": "numpy",
+    "h5ad": "h5py",
+    "h5mu": "h5py",
+    "Arrow": "pyarrow",
+    "Excel": "openpyxl",
+    "Cell Ranger": "h5py",
+    "Zarr": "zarr",
+}
+# Readers in modules of their own.
+_READERS = {
+    "Arrow": ("_child_arrow", "arrow_tables"),
+    "Excel": ("_child_sheets", "sheet_tables"),
+    "Cell Ranger": ("_child_tenx", "cell_ranger_tables"),
+    "Zarr": ("_child_zarr", "zarr_tables"),
+}
 _BLOCK = 2**24  # bytes of an array that are read at a time, about
 _LETTERS = 2**32  # of all names of rows or columns, at most
-_Table = tuple[dict[str, Any], dict[str, Any]]  # what is known of a table, and its arrays
-
-
-class _RefusedError(Exception):
-    """The file has not what was asked for; `known` is what it has."""
-
-    def __init__(self, text: str, known: Sequence[str] = ()) -> None:
-        super().__init__(text)
-        self.known = [str(name)[:200] for name in known[:11]]
 
 
 def main(request: Mapping[str, Any]) -> int:
@@ -38,17 +50,25 @@ def main(request: Mapping[str, Any]) -> int:
     out, errors = (os.fdopen(os.dup(number), "wb") for number in (1, 2))
     for number in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-    readers: dict[str, Any] = {"MAT": _mat_tables, "Matrix Market": _mtx_tables}
     try:
         library = importlib.import_module(_LIBRARIES[request["kind"]])
+        reader = _reader(request["kind"])
         _limit(request["memory"], request["seconds"])
-        for table in readers.get(request["kind"], _hdf5_tables)(library, **request):
+        for table in reader(library, **request):
             _send(out, *table)
         return 0
     except Exception as error:  # libraries raise whatever Python has to offer
         errors.write(json.dumps(_reason(error)).encode())
         errors.flush()
         return 1
+
+
+def _reader(kind: str) -> Any:
+    if kind in _READERS:
+        module, function = _READERS[kind]
+        return getattr(importlib.import_module(f"manyview.inputs.files.{module}"), function)
+    own: dict[str, Any] = {"MAT": _mat_tables, "Matrix Market": _mtx_tables}
+    return own.get(kind, _hdf5_tables)
 
 
 def _reason(error: Exception) -> dict[str, Any]:
@@ -93,11 +113,6 @@ def _send(out: IO[bytes], about: dict[str, Any], arrays: dict[str, Any]) -> None
         for start in range(0, array.shape[0], step):
             out.write(np.ascontiguousarray(array[start : start + step]).data)
     out.flush()
-
-
-def _encoded(values: Sequence[Any]) -> Any:
-    """Names, which may have any length, as an array of bytes."""
-    return np.frombuffer(json.dumps(values).encode(), np.uint8)
 
 
 # MAT files of all versions before 7.3
@@ -264,41 +279,26 @@ _NULLABLE = ("nullable-integer", "nullable-boolean")
 
 def _hdf5_tables(h5py: Any, *, path: str, kind: str, key: str | None, **_: Any) -> Iterator[_Table]:
     with h5py.File(path, "r") as store:
-        if kind == "h5ad":
-            yield _annotated(store, _location(store, key), key or "")
-            return
-        modalities = _member(store, "mod")
-        found = list(modalities)
-        order = map(str, modalities.attrs.get("mod-order", found))
-        names = [name for name in order if name in found]
-        if not names:
-            raise _RefusedError(" has no modalities; expected at least one")
-        chosen, _slash, inner = (key or "").partition("/")
-        if key is not None and chosen not in names:
-            raise _RefusedError(f" has no modality {chosen!r}", names)
-        for name in [chosen] if chosen else names:
-            modality = _member(modalities, name)
-            yield _annotated(modality, _location(modality, inner or None, f" in {name!r}"), name)
+        yield from annotated_tables(store, key, has_modalities=kind == "h5mu")
 
 
-def _member(group: Any, path: str) -> Any:
-    """A member that is stored in this file; links are refused before they are followed."""
-    member = group
-    for name in path.split("/"):
-        is_elsewhere = member.id.links.get_info(name.encode()).type != 0
-        if not is_elsewhere:
-            member = member[name]
-            is_elsewhere = _is_array(member) and bool(member.external or member.is_virtual)
-        if is_elsewhere:
-            raise _RefusedError(
-                f": {name!r} is a link, or its numbers are in another file; "
-                "expected them in this one"
-            )
-    return member
-
-
-def _is_array(stored: Any) -> bool:
-    return hasattr(stored, "shape")
+def annotated_tables(store: Any, key: str | None, *, has_modalities: bool) -> Iterator[_Table]:
+    """What the key chooses of AnnData, or of the modalities of MuData."""
+    if not has_modalities:
+        yield _annotated(store, _location(store, key), key or "")
+        return
+    modalities = _member(store, "mod")
+    found = list(modalities)
+    order = map(str, modalities.attrs.get("mod-order", found))
+    names = [name for name in order if name in found]
+    if not names:
+        raise _RefusedError(" has no modalities; expected at least one")
+    chosen, _slash, inner = (key or "").partition("/")
+    if key is not None and chosen not in names:
+        raise _RefusedError(f" has no modality {chosen!r}", names)
+    for name in [chosen] if chosen else names:
+        modality = _member(modalities, name)
+        yield _annotated(modality, _location(modality, inner or None, f" in {name!r}"), name)
 
 
 def _location(store: Any, key: str | None, where: str = "") -> str:
@@ -373,12 +373,3 @@ def _names(group: Any, axis: str) -> list[str]:
     if np.array([len(name) for name in names], dtype=np.int64)[codes].sum() > _LETTERS:
         raise MemoryError
     return [names[code] for code in codes]
-
-
-def _texts(dataset: Any) -> list[str]:
-    texts = dataset.asstr() if dataset.dtype.kind in "OS" else dataset
-    return [str(text) for text in texts[:]]
-
-
-if __name__ == "__main__":
-    sys.exit(main(json.loads(sys.argv[1])))

@@ -1,6 +1,7 @@
 """What an argument of the user means, which function reads it, and what its views are called."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -8,8 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
-from manyview.inputs import Table, first_few
+from manyview.inputs import Table, first_few, without_columns
+from manyview.inputs.files._folders import folder_kind
 from manyview.inputs.files._limits import ReadOptions, check_readable
+from manyview.inputs.files._text_source import STDIN, TEXT
 
 Reader: TypeAlias = Callable[[Path, str | None, ReadOptions], list[Table]]
 
@@ -28,21 +31,47 @@ _READERS = {
     ".mtx": ("_sandbox", "read_mtx"),
     ".h5ad": ("_sandbox", "read_h5ad"),
     ".h5mu": ("_sandbox", "read_h5mu"),
+    ".zarr": ("_sandbox", "read_zarr"),
+    ".h5": ("_tenx", "read_cell_ranger"),
+    ".feather": ("_sandbox", "read_arrow"),
+    ".arrow": ("_sandbox", "read_arrow"),
+    ".xlsx": ("_sheets", "read_xlsx"),
+    ".xlsm": ("_sheets", "read_xlsx"),
+    ".zip": ("_csv", "read_text"),
 }
-_ZIPPED = (".csv", ".tsv", ".tab", ".txt", ".mtx")
-_KEYED = (".npz", ".mat", ".h5ad", ".h5mu")
-TRANSPOSABLE = (".npy", ".npz", ".mat", ".mtx")
+_FOLDERS = {
+    "parquet": ("_parquet_parts", "read_parquet_folder"),
+    "10x": ("_tenx", "read_tenx_folder"),
+    ".zarr": ("_sandbox", "read_zarr"),
+}
+_COMPRESSED = {".gz": (*TEXT, ".mtx"), ".bz2": TEXT, ".zst": TEXT, ".zip": TEXT}
+_KEYED = (".npz", ".mat", ".h5ad", ".h5mu", ".zarr", ".h5", "10x", ".xlsx", ".xlsm")
+_TEXT = (*TEXT, ".zip")
+_SHEETS = (".xlsx", ".xlsm")
+_COLUMNAR = (".parquet", ".pq", ".feather", ".arrow")
+# Options that would do nothing unless there is a file of one of these.
+_FILES_OF_OPTIONS = {
+    "transpose": (*_TEXT, *_SHEETS, *_COLUMNAR, ".npy", ".npz", ".mat", ".mtx"),
+    "na_values": (*_TEXT, *_SHEETS), "decimal": _TEXT, "encoding": _TEXT, "comment": _TEXT,
+}  # fmt: skip
 
-EXTENSIONS = (*_READERS, *(f"{extension}.gz" for extension in _ZIPPED))
+_URL = re.compile(r"(?:[^=]*=)?([A-Za-z][A-Za-z0-9+.-]+://)")
+
+EXTENSIONS = (*_READERS, *(f"{inner}{end}" for end in _COMPRESSED for inner in _COMPRESSED[end]))
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One argument of the user: [NAME=]PATH[:KEY]."""
+    """One argument of the user: [NAME=]PATH[:KEY][@COLUMN]."""
 
     name: str | None
     path: Path
     key: str | None
+    id_column: str | None = None
+
+    def options(self, given: ReadOptions) -> ReadOptions:
+        """The options for this file."""
+        return given if self.id_column is None else replace(given, id_column=self.id_column)
 
 
 @dataclass(frozen=True)
@@ -59,28 +88,48 @@ def read_spec(spec: Spec, extension: str, options: ReadOptions) -> list[NamedTab
         raise ValueError(
             f"{spec.path} holds one table, but key {spec.key!r} was asked for; expected no ':KEY'"
         )
-    check_readable(spec.path)
-    module, function = _READERS[extension]
+    if spec.path == STDIN:
+        module, function = _READERS[".csv"]
+    elif spec.path.is_dir():
+        module, function = _FOLDERS[extension]
+    else:
+        check_readable(spec.path)
+        module, function = _READERS[extension]
     reader: Reader = getattr(import_module(f"manyview.inputs.files.{module}"), function)
-    tables = reader(spec.path, spec.key, options)
+    options = spec.options(options)
+    found = reader(spec.path, spec.key, options)
+    tables = [_named_ids(without_columns(table, options.drop), options) for table in found]
     single = len(tables) == 1
     names = [possible_names(spec, table.name, single) for table in tables]
     return [NamedTable(*one, spec.path) for one in zip(tables, names, strict=True)]
 
 
-def parse_spec(spec: str, *, folders: bool = False) -> Spec:
-    """The first way to read the argument under which there is such a file, or folder if allowed."""
+def _named_ids(table: Table, options: ReadOptions) -> Table:
+    has_ids = table.ids is not None and options.id_column is not None
+    return replace(table, id_name=options.id_column) if has_ids else table
+
+
+def check_options(options: ReadOptions, extensions: Sequence[str]) -> None:
+    """Refuse options that none of the files has a use for."""
+    unset = ReadOptions()
+    for name, able in _FILES_OF_OPTIONS.items():
+        if getattr(options, name) != getattr(unset, name) and not set(extensions) & set(able):
+            raise ValueError(f"{name} was asked for; expected a file of {', '.join(able)}")
+
+
+def parse_spec(spec: str) -> Spec:
+    """The first way to read the argument under which there is such a file or folder."""
     if not spec:
         raise ValueError("got an empty path; expected PATH, NAME=PATH or PATH:KEY")
     ways = _interpretations(spec)
     for way in ways:
-        if way.path.is_file() or (folders and way.key is None and way.path.is_dir()):
+        if way.path == STDIN or way.path.is_file() or way.path.is_dir():
             if way.name == "":
                 raise ValueError(f"{spec!r} has an empty view name; expected NAME=PATH")
             return way
+    if url := _URL.match(spec):
+        raise ValueError(f"{spec[url.start(1) :]} is a URL; expected a file: download it first")
     for way in ways:
-        if way.path.is_dir():
-            raise IsADirectoryError(f"{way.path} is a folder; expected a file")
         if way.path.exists():
             raise ValueError(f"{way.path} is no regular file; expected a file")
     likely = next((way for way in reversed(ways) if _is_known(way.path)), ways[-1])
@@ -88,26 +137,38 @@ def parse_spec(spec: str, *, folders: bool = False) -> Spec:
 
 
 def _interpretations(spec: str) -> list[Spec]:
-    """What the argument may mean, a path as a whole first: file names may contain = and :."""
-    ways = [Spec(None, Path(spec), None), *_keyed(None, spec)]
-    name, equals, rest = spec.partition("=")
-    if equals and rest:
-        ways += [Spec(name.strip(), Path(rest), None), *_keyed(name.strip(), rest)]
-    return ways
+    """What the argument may mean, a path as a whole first: file names may contain =, : and @."""
+    body, _, column = spec.rpartition("@")
+    with_ids = _named(body) if body and column else []
+    ways = [*_named(spec), *(replace(way, id_column=column) for way in with_ids)]
+    return sorted(ways, key=lambda way: "@" in (way.key or ""))  # PATH:KEY@COLUMN before a key
+
+
+def _named(text: str) -> list[Spec]:
+    name, equals, rest = text.partition("=")
+    return [*_keyed(None, text), *(_keyed(name.strip(), rest) if equals and rest else [])]
 
 
 def _keyed(name: str | None, rest: str) -> list[Spec]:
     path, colon, key = rest.rpartition(":")
-    return [Spec(name, Path(path), key)] if colon and path and key else []
+    ways = [Spec(name, Path(path), key)] if colon and path and key else []
+    return [Spec(name, Path(rest), None), *ways]
 
 
 def _split_name(path: Path) -> tuple[str, str]:
     """A file's name without and with its extension; '.csv.gz' counts as '.csv'."""
+    if path == STDIN:
+        return "stdin", ".csv"
+    if path.is_dir():  # its name may have dots, and "." has none
+        name = path.resolve().name
+        return name.removesuffix(".zarr").removesuffix(".parquet"), ""
     stem, extension = os.path.splitext(path.name)
-    if extension.lower() == ".gz":
-        inner, extension = os.path.splitext(stem)
-        return (inner, extension.lower()) if extension.lower() in _ZIPPED else (stem, ".gz")
-    return stem, extension.lower()
+    extension = extension.lower()
+    if extension in _COMPRESSED:
+        inner, own = os.path.splitext(stem)
+        if own.lower() in _COMPRESSED[extension]:
+            return inner, own.lower()
+    return stem, extension
 
 
 def _is_known(path: Path) -> bool:
@@ -115,6 +176,11 @@ def _is_known(path: Path) -> bool:
 
 
 def extension_of(path: Path) -> str:
+    """What decides on the reader: a file's extension, or the kind of a folder."""
+    if path == STDIN:
+        return ".csv"
+    if path.is_dir():
+        return folder_kind(path)
     extension = _split_name(path)[1]
     if extension not in _READERS:
         known = ", ".join(EXTENSIONS)

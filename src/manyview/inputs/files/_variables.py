@@ -1,14 +1,20 @@
 """What NPZ and MAT files share: several arrays by name, not all of which are views."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from scipy.sparse import issparse
 
 from manyview.inputs import Table, first_few, id_text
 from manyview.inputs.files._limits import ReadOptions, plain_ids, stored_matrix
+from manyview.runtime import logger
+
+_NAMED = 10  # arrays that are left out are named, up to so many
+_NUMBERS = ("bool", "int", "uint", "float", "sparse")
+_WORDS = {"char": "text", "cell": "a cell array", "struct": "a structure"}
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,20 @@ class Variable:
             return value.kind
         return "sparse" if issparse(value) else str(value.dtype)
 
+    @property
+    def may_be_a_view(self) -> bool:
+        """Whether it is too much for labels, though no matrix: complex, or of three dimensions."""
+        if self.kind.startswith("complex"):
+            return True
+        return self.kind.startswith(_NUMBERS) and sum(n > 1 for n in self.value.shape) > 1
+
+    @property
+    def looks(self) -> str:
+        n = math.prod(self.value.shape)
+        if n == 0 or not self.kind.startswith(_NUMBERS):
+            return "empty" if n == 0 else _WORDS.get(self.kind, self.kind)
+        return "one number" if n == 1 else f"a vector of {n:,} numbers"
+
 
 def tables_of(
     path: Path,
@@ -47,9 +67,9 @@ def tables_of(
     key: str | None,
     options: ReadOptions,
 ) -> list[Table]:
-    """The chosen arrays, or all of them if all look like tables."""
+    """The chosen arrays, or all that are matrices."""
     if key is None:
-        _refuse_others(path, variables)
+        variables = _views_among(path, variables)
     else:
         check_keys(path, [key], [name for one in variables for name in (one.variable, one.name)])
         variables = [one for one in variables if key in (one.variable, one.name)]
@@ -83,26 +103,36 @@ def check_keys(path: Path, keys: Sequence[str], known: Sequence[str]) -> None:
             raise ValueError(f"{path} has no array {key!r}; expected one of {there}")
 
 
-def _refuse_others(path: Path, variables: Sequence[Variable]) -> None:
-    """Whatever is no matrix is more often labels or notes than a view: let the user choose."""
+def _views_among(path: Path, variables: Sequence[Variable]) -> list[Variable]:
+    """The matrices. Vectors, text and the like are labels or notes: left out, and named."""
     if not variables:
         raise ValueError(f"{path} has no arrays; expected at least one")
+    views = [one for one in variables if one.is_matrix]
     others = [one for one in variables if not one.is_matrix]
-    if not others:
-        return
-    first, odd = others[0], list(dict.fromkeys(one.variable for one in others))
-    good = list(dict.fromkeys(one.variable for one in variables if one.variable not in odd))
-    example = " ".join(f"{path}:{name}" for name in (good or odd)[:3])
-    looks = f"{first.kind} of shape {tuple(first.value.shape)}"
-    if first.kind.startswith("complex"):
-        choice = f", or choose arrays with PATH:KEY, such as {example}" if good else ""
-        raise ValueError(
-            f"{path}: array {first.name!r} is complex ({looks}); expected real numbers{choice}"
-        )
-    raise ValueError(
-        f"{path}: {first_few(odd)} cannot be told from labels or notes ({looks}); "
-        f"expected matrices, or choose arrays with PATH:KEY, such as {example}"
-    )
+    odd = next((one for one in others if one.may_be_a_view), None)
+    if odd is not None or not views:
+        _refuse(path, odd or others[0], views)
+    if others:
+        names = ", ".join(f"{one.name!r} ({one.looks})" for one in others[:_NAMED])
+        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        vector = next((one.name for one in others if one.kind.startswith(_NUMBERS)), None)
+        hint = "" if vector is None else f"; {path}:{vector} reads {vector!r} as a view"
+        logger.warning("%s: left out %s%s: probably labels or notes%s", path, names, more, hint)
+    return views
+
+
+def _refuse(path: Path, odd: Variable, views: Sequence[Variable]) -> NoReturn:
+    looks = f"{odd.kind} of shape {tuple(odd.value.shape)}"
+    example = " ".join(f"{path}:{one.name}" for one in views[:3])
+    choice = f", or choose arrays with PATH:KEY, such as {example}" if views else ""
+    if odd.kind.startswith("complex"):
+        what = f"array {odd.name!r} is complex ({looks}); expected real numbers"
+    elif odd.may_be_a_view:
+        what = f"array {odd.name!r} is no matrix ({looks}); expected rows and columns"
+    else:
+        what = f"{odd.name!r} cannot be told from labels or notes ({looks}); expected a matrix"
+        choice = f", or choose it with {path}:{odd.name}"
+    raise ValueError(f"{path}: {what}{choice}")
 
 
 def checked_ids(

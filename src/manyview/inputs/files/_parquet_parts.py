@@ -1,0 +1,105 @@
+"""A table split into Parquet files: the parts of a folder, in the order of their names."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from manyview.inputs import DroppedColumn, Preparation, Table
+from manyview.inputs.files._columns import Columns, refuse_no_rows
+from manyview.inputs.files._limits import ReadOptions, check_fits
+from manyview.inputs.files._parquet import open_parquet
+
+_EXTENSIONS = (".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class ParquetParts:
+    """What is known of a table in parts before its numbers are read."""
+
+    columns: tuple[str, ...]
+    categorical: tuple[str, ...]
+    dropped: tuple[DroppedColumn, ...]
+    ids: tuple[str, ...] | None
+    group_lengths: dict[Path, list[int]]  # rows of each row group
+
+
+def read_parquet_folder(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
+    if options.transpose:
+        raise ValueError(f"{path} is a folder, and transpose was asked for; expected a file")
+    parts = parquet_parts(path, options)
+    n_rows = sum(map(sum, parts.group_lengths.values()))
+    shape = (n_rows, len(parts.columns))
+    what = f"{n_rows:,} rows of {shape[1]:,} numbers, which its files declare to have,"
+    check_fits(path, 8 * n_rows * shape[1], what)
+    matrix, start = np.empty(shape), 0
+    words: dict[str, list[str | None]] = {name: [] for name in parts.categorical}
+    for part, lengths in parts.group_lengths.items():
+        with open_parquet(part) as file:
+            matrix[start : start + sum(lengths)] = file.numbers(parts.columns)
+            for name, cells in words.items():
+                cells += file.categories(name, options)
+        start += sum(lengths)
+    done = Preparation(parts.dropped)
+    return [Table("", matrix, parts.ids, parts.columns, categorical=words, preparation=done)]
+
+
+def parquet_parts(path: Path, options: ReadOptions) -> ParquetParts:
+    """The parts of a folder, or of one file or a pattern of names, which must have one schema."""
+    columns: Columns | None = None
+    dropped: dict[str, DroppedColumn] = {}
+    ids: list[str] = []
+    lengths = {}
+    paths = _part_paths(path)
+    for part in paths:
+        with open_parquet(part) as file:
+            found = file.columns(options)
+            columns = columns or found
+            dropped |= {one.name: one for one in found.dropped}
+            if odd := sorted(_used(found) ^ _used(columns)):
+                raise ValueError(
+                    f"{part} and {paths[0]} differ in column {odd[0]!r}; expected the same "
+                    "columns in all parts"
+                )
+            if options.id_column is not None:
+                ids += file.ids(options.id_column)
+            lengths[part] = file.group_lengths
+    if columns is None or not any(map(sum, lengths.values())):
+        refuse_no_rows(path)
+    samples = None if options.id_column is None else tuple(ids)
+    return ParquetParts(
+        columns.feature_names, columns.categorical_names, tuple(dropped.values()), samples, lengths
+    )
+
+
+def _used(columns: Columns) -> set[str]:
+    return {*columns.feature_names, *columns.categorical_names}
+
+
+def _part_paths(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.exists():
+        files = list(path.parent.glob(path.name))
+        if not files:
+            raise FileNotFoundError(f"{path}: no such file; expected a Parquet file or a folder")
+        return _sorted(files)
+    inside = [own for own in path.iterdir() if not own.name.startswith((".", "_"))]
+    folders = sorted(own.name for own in inside if own.is_dir())
+    if folders:
+        raise ValueError(f"{path} has a folder {folders[0]!r}; expected Parquet files only")
+    files = [own for own in inside if own.suffix.lower() in _EXTENSIONS]
+    if not files:
+        raise ValueError(f"{path} has no Parquet files; expected the parts of a table")
+    return _sorted(files)
+
+
+def _sorted(files: list[Path]) -> list[Path]:
+    return sorted(files, key=lambda path: _natural(path.name))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """As people count: part.2 before part.10."""
+    words = re.split(r"([0-9]+)", name)  # text and numbers in turn
+    return [(int(word) if i % 2 else 0, word) for i, word in enumerate(words)]
