@@ -70,6 +70,12 @@ def test_very_unequal_totals(blobs, rng, make):
     assert any("view 'words' has very unequal totals: 10% of the samples" in text for text in found)
 
 
+def test_totals_beyond_all_numbers(blobs):
+    huge = np.full((120, 3), 1.7e308)
+    huge[:60, 0] = 1
+    assert texts(blobs | {"huge": huge}, scaling={"huge": "tfidf"}) == texts(blobs)
+
+
 def test_a_view_given_twice(blobs):
     (text,) = texts(blobs | {"again": 3 * blobs["view1"]})
     assert text.startswith("views 'view1' and 'again' have nearly the same neighbours")

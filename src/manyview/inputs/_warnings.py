@@ -63,7 +63,9 @@ def _raw_counts(sample: Matrix, scaling: str) -> str:
 def _unequal_totals(sample: Matrix, scaling: str) -> str:
     if scaling not in ("tfidf", "logratio"):
         return ""
-    totals = np.asarray(sample.sum(axis=1)).ravel()
+    largest = float(_values(sample).max(initial=0.0))
+    # Numbers near the largest float could not be added up.
+    totals = np.asarray((sample / max(largest, 1e-300)).sum(axis=1)).ravel()
     totals = totals[totals > 0]
     poor = float((totals < _POOR * np.median(totals)).mean()) if len(totals) else 0.0
     if poor <= _MANY:
