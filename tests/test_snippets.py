@@ -26,6 +26,8 @@ BLOCK = re.compile(r"^```(\w*)\n([\s\S]*?)^```$|^( {4}.*(?:\n+ {4}.*)*)", re.M)
 NOT_RUN = re.compile(r"<!-- not run: .+ -->\s*\Z")
 SCHEDULER = re.compile(r"tcp://(?!127)[\w.]+:\d+")
 FILE = re.compile(r"[\w/.-]+\.(?:csv|parquet|mat|h5mu|zarr)\b|/data/\w+/")
+# Arguments that commands in running text leave out.
+NEEDED = {"cluster": ["x.csv"], "compare": ["x.csv"], "predict": ["model.zip", "x.csv"]}
 ID = re.compile(r"(?:--id |id_column=\")(\w+)")
 
 
@@ -85,8 +87,9 @@ def write(path, view, ids):
             with mudata.set_options(pull_on_update=False):
                 parts = {
                     name: anndata.AnnData(frame.add_prefix(name).set_index(labels))
-                    for name in ("rna", "adt")
+                    for name in ("rna", "protein")
                 }
+                parts["rna"].obsm["X_pca"] = view[:, :3]
                 mudata.MuData(parts).write(path)
 
 
@@ -134,9 +137,7 @@ def test_commands_in_the_text_are_known(page):
     for text in re.findall(r"`manyview ([a-z][^`]*)`", page.read_text(encoding="utf-8")):
         command, *words = shlex.split(text)
         if "..." not in text and words:
-            cli._parser().parse_args(
-                [command, *(["x.csv"] if command == "cluster" else []), *words]
-            )
+            cli._parser().parse_args([command, *NEEDED.get(command, ()), *words])
 
 
 def test_snippets_are_found():

@@ -15,7 +15,7 @@ from manyview.inputs import AlignedTables, Scaling, ViewColumns, aligned_tables,
 from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED, ConsensusGraph
 from manyview.result import ClusterResult
 from manyview.runtime import check_choice, require_extra
-from manyview.spectral import MAX_CLUSTERS, NO_STRUCTURE, ClusterNumber
+from manyview.spectral import MAX_CLUSTERS, ClusterNumber
 
 
 def cluster(
@@ -201,6 +201,6 @@ def suggest_n_clusters(
             data = [data]
         data, present = aligned_tables(data, views, present), None
     found = reader.suggest_n_clusters(data, present=present, max_clusters=max_clusters)
-    if not found.has_structure:
-        warnings.warn(NO_STRUCTURE, stacklevel=2)
+    if found.doubt:
+        warnings.warn(found.doubt, stacklevel=2)
     return found

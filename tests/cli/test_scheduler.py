@@ -121,7 +121,7 @@ def test_labels_of_the_local_command(files, address, capsys):
     assert "second" in shown.out
     assert "Report: none, as its graphs stay on the Dask workers" in shown.out
     assert_same("dask", "local")
-    assert written("dask")[0][7]["id"] == "s7"
+    assert written("dask")[0][7]["name"] == "s7"
     with open("dask/summary.json", encoding="utf-8") as stream:
         command = json.load(stream)["command"]
     assert command == (
@@ -296,7 +296,9 @@ def test_files_that_workers_do_not_find(files, address, capsys, monkeypatch):
 def test_odd_folders(files, folder, address, capsys):
     words = ["--id", "name", "--scheduler", address]
     (folder / "empty").mkdir()
-    assert "empty has no Parquet files; expected the parts" in fails(capsys, "empty", *words)
+    assert "empty is a folder; expected a file, or a folder of Parquet files" in fails(
+        capsys, "empty", *words
+    )
     parts = cut("view0.parquet", folder / "parts", 2)
     (parts / "inner").mkdir()
     assert "parts has a folder 'inner'; expected Parquet" in fails(capsys, parts, *words)

@@ -96,7 +96,8 @@ def blank_lines():
 
 def many_rows_in(end):
     """Text that unfolds, however it is compressed."""
-    text = b"a,b\n" + b"1,2\n" * (_MANY * _MILLION // 4)
+    row = b",".join([b"1"] * 50) + b"\n"
+    text = row * (_MANY * _MILLION // len(row))
     return write(f"x.csv{end}", COMPRESS[end](text)), "tables", _MEMORY
 
 

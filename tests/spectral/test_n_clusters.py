@@ -178,3 +178,12 @@ def test_errors(rng):
         CoregSC("auto").fit(X)
     with pytest.raises(ValueError, match="max_clusters=1"):
         suggest_n_clusters(X, max_clusters=1)
+
+
+def test_the_largest_number_is_warned_of():
+    data = datasets.make_blob_views(240, 6, separation=9.0, random_state=0)
+    with pytest.warns(UserWarning, match="5 is the largest number of clusters that was looked at"):
+        found = suggest_n_clusters(data.views, max_clusters=5)
+    assert found.n_clusters == 5
+    assert "a larger max_clusters" in str(found)
+    assert not suggest_n_clusters(data.views, max_clusters=8).doubt

@@ -15,7 +15,8 @@ def known_frame(table: Any, label: str) -> Any:
 
     Foreign frames hand out Arrow data (`__arrow_c_stream__`) or columns (`__dataframe__`).
     """
-    if any(hasattr(table, own) for own in ("dtypes", "to_frame", "obs_names")):
+    # Of the class: to ask a lazy frame for its types would compute them.
+    if any(hasattr(type(table), own) for own in ("dtypes", "to_frame", "obs_names")):
         return table  # pandas, polars, a column of theirs, MuData and AnnData
     if hasattr(table, "__arrow_c_stream__"):
         require_pandas()
@@ -32,7 +33,8 @@ def known_frame(table: Any, label: str) -> Any:
 def known_array(table: Any, label: str) -> Any:
     """What has `__array__`, such as a tensor, as an array of numpy; anything else as it is."""
     known = isinstance(table, np.ndarray) or issparse(table)
-    if known or hasattr(table, "dtypes") or not hasattr(table, "__array__"):
+    framed = any(hasattr(type(table), own) for own in ("dtypes", "to_frame"))
+    if known or framed or not hasattr(table, "__array__"):
         return table
     with _refused(table, label):
         return np.asarray(table)

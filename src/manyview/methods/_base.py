@@ -41,7 +41,7 @@ from manyview.methods._doubts import (
     warn_of_sizes,
 )
 from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity
-from manyview.spectral import MAX_CLUSTERS, NO_STRUCTURE, suggest_from_stack
+from manyview.spectral import MAX_CLUSTERS, suggest_from_stack
 
 # Attributes that not every fit sets; those of an earlier fit are deleted.
 _OPTIONAL = (
@@ -251,10 +251,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         return self._suggested(stack, run)
 
     def _suggested(self, stack: Stack, run: Run) -> int:
-        """The number that `suggest_n_clusters` gives, with a warning if there is no structure."""
+        """The number that `suggest_n_clusters` gives, with a warning if it is doubtful."""
         self.cluster_number_ = suggest_from_stack(stack, run.rng, run.seed)
-        if not self.cluster_number_.has_structure:
-            warnings.warn(NO_STRUCTURE, stacklevel=6)
+        if self.cluster_number_.doubt:
+            warnings.warn(self.cluster_number_.doubt, stacklevel=6)
         return self.cluster_number_.n_clusters
 
     def clear_checkpoint(self) -> None:

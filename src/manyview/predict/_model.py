@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, vstack
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_reference
 from manyview.inputs import (
+    AlignedTables,
     Table,
     Views,
     align,
@@ -150,7 +151,8 @@ class ClusterModel:
             Fill empty cells (NaN) of tables in a dict or list with the medians of the training
             samples.
         """
-        if is_collection(data) and (self.categorical or impute is not None):
+        is_raw = is_collection(data) and not isinstance(data, AlignedTables)
+        if is_raw and (self.categorical or impute is not None):
             own = plain_tables(name_tables(named_views(data, self.names)), self.categorical)
             data = align(self.prepared(own, impute))
         elif impute is not None:

@@ -60,6 +60,8 @@ class ClusterNumber:
         stability * modularity^(1/2) * log(c)^(1/4).
     has_structure : bool
         Whether the clusters of some candidate have a stability of at least 0.5.
+    is_at_limit : bool
+        Whether the suggestion is the largest number looked at, `max_clusters`.
     labels : tuple of arrays of shape (n_samples,)
         The clusters of each candidate.
     """
@@ -71,6 +73,7 @@ class ClusterNumber:
     eigenvalues: tuple[float, ...]
     scores: tuple[float, ...]
     has_structure: bool
+    is_at_limit: bool
     labels: tuple[IntArray, ...] = field(repr=False, compare=False)
 
     def table(self) -> list[dict[str, float]]:
@@ -89,7 +92,19 @@ class ClusterNumber:
                 f"{row['n_clusters']:8d}  {row['stability']:9.2f}  {row['modularity']:10.3f}  "
                 f"{row['eigenvalue']:10.4f}  {row['score']:6.3f}{mark}"
             )
-        return "\n".join(lines if self.has_structure else [*lines, NO_STRUCTURE])
+        return "\n".join([*lines, self.doubt] if self.doubt else lines)
+
+    @property
+    def doubt(self) -> str:
+        """Why the number should not be relied on; empty if there is no reason."""
+        if not self.has_structure:
+            return NO_STRUCTURE
+        if self.is_at_limit:
+            return (
+                f"{self.n_clusters} is the largest number of clusters that was looked at: there "
+                "may be more, see suggest_n_clusters with a larger max_clusters"
+            )
+        return ""
 
 
 #: What is said of data without structure.
@@ -140,6 +155,7 @@ def suggest_from_stack(
         eigenvalues=tuple(spectrum.values[np.array(candidates) - 1].tolist()),
         scores=tuple(scores.tolist()),
         has_structure=has_structure,
+        is_at_limit=has_structure and candidates[best] == max_clusters,
         labels=tuple(stack.by_sample(labels).astype(np.int32) for labels in found),
     )
 

@@ -82,7 +82,7 @@ def _standard_input() -> bytes:
 @contextmanager
 def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
     # OSError and ValueError are of offsets that lead out of the file, or of names.
-    errors = (*STREAM_ERRORS, OSError, ValueError)
+    errors = (*STREAM_ERRORS, OSError, ValueError, IndexError)
     with readable(path, "zip", *errors), zipfile.ZipFile(path) as archive:
         yield archive
 
