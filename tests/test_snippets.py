@@ -111,6 +111,7 @@ def address():
 
 @pytest.mark.filterwarnings("ignore:From 0.4 .update:FutureWarning")  # of mudata
 @pytest.mark.filterwarnings("ignore::UserWarning")  # so few samples do not have those clusters
+@pytest.mark.filterwarnings("ignore:From 0.4 .update:FutureWarning")  # of mudata
 @pytest.mark.parametrize("page", runnable(), ids=lambda page: page.name)
 def test_snippets_run_as_printed(page, folder, request, capsys):
     found = list(blocks(page))
