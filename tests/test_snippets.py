@@ -6,7 +6,8 @@ text, with the id column that the page names; a name with "new" holds some sampl
 first file. A scheduler's address stands for one that the test starts, ``/data/`` for its folder.
 
 Not run are lines that begin with a program of `OTHERS`, which install or build something or start
-servers, and blocks after the comment ``<!-- not run: why -->``. Any other line fails the test.
+servers, and blocks after the comment ``<!-- not run: why -->``. Any other line in a block of
+commands fails the test. Indented blocks without a command are outputs; Python is never indented.
 Commands in running text are parsed, unless they have a placeholder; they need no view.
 """
 
@@ -49,7 +50,8 @@ def blocks(page):
             continue
         if kind == "python":
             yield "python", fenced
-        elif indented and re.search(r"^ {4}manyview ", indented, re.M):
+        assert not re.search(r"^ {4}(import|from) ", indented or "", re.M), indented
+        if indented and re.search(r"^ {4}manyview ", indented, re.M):
             yield "shell", indented
 
 
@@ -85,8 +87,9 @@ def write(path, view, ids):
             with mudata.set_options(pull_on_update=False):
                 parts = {
                     name: anndata.AnnData(frame.add_prefix(name).set_index(labels))
-                    for name in ("rna", "adt")
+                    for name in ("rna", "protein")
                 }
+                parts["rna"].obsm["X_pca"] = view[:, :3]
                 mudata.MuData(parts).write(path)
 
 
