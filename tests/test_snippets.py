@@ -1,9 +1,9 @@
 """The code in README.md and docs/ runs as printed.
 
 Python blocks, and lines of indented blocks that begin with ``manyview``, are run in the order of
-the page, in a folder of its own. The files they read are made before, small, by the names in the
-text, with the id column that the page names; a name with "new" holds some samples of the page's
-first file. A scheduler's address stands for one that the test starts, ``/data/`` for its folder.
+the page, as one session in a folder of its own. The files they read are made before, small, by
+the names in the text, with the id column that the page names; a name with "new" holds some samples
+of the page's first file. A scheduler's address stands for one that the test starts, ``/data/`` for its folder.
 
 Not run are lines that begin with a program of `OTHERS`, which install or build something or start
 servers, and blocks after the comment ``<!-- not run: why -->``. Any other line in a block of
@@ -119,18 +119,18 @@ def address():
 def test_snippets_run_as_printed(page, folder, request, capsys):
     found = list(blocks(page))
     make_files("\n".join(text for _, text in found), folder)
+    names = {"__name__": "__main__"}
     for kind, text in found:
         if SCHEDULER.search(text):
             text = SCHEDULER.sub(request.getfixturevalue("address"), text)
         text = text.replace("/data/", f"{folder}/data/")
         if kind == "python":
-            names = {"__name__": "__main__"}
             exec(compile(text, page.name, "exec"), names)
-            if "client" in names:
-                names["client"].close()
         else:
             for words in commands(text):
                 assert cli.main(words) == 0, (words, capsys.readouterr().err)
+    if "client" in names:
+        names["client"].close()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
