@@ -3,7 +3,8 @@
 Python blocks, and lines of indented blocks that begin with ``manyview``, are run in the order of
 the page, as one session in a folder of its own. The files they read are made before, small, by
 the names in the text, with the id column that the page names; a name with "new" holds some samples
-of the page's first file. A scheduler's address stands for one that the test starts, ``/data/`` for its folder.
+of the page's first file. A scheduler's address stands for one that the test starts, ``/data/`` for
+its folder.
 
 Not run are lines that begin with a program of `OTHERS`, which install or build something or start
 servers, and blocks after the comment ``<!-- not run: why -->``. Any other line in a block of
