@@ -170,7 +170,7 @@ def what_is_missing_is_named():
         shown = io.StringIO()
         with contextlib.redirect_stderr(shown):
             assert main(command) == 2
-        expected = "which needs jinja2 and matplotlib: pip install 'manyview[report]'\n"
+        expected = "the report needs jinja2 and matplotlib: pip install 'manyview[report]'\n"
         assert shown.getvalue().endswith(expected), shown.getvalue()
 
 

@@ -1,13 +1,15 @@
 """The code in README.md and docs/ runs as printed.
 
 Python blocks, and lines of indented blocks that begin with ``manyview``, are run in the order of
-the page, in a folder of its own. The files they read are made before, small, by the names in the
-text, with the id column that the page names; a name with "new" holds some samples of the page's
-first file. A scheduler's address stands for one that the test starts, ``/data/`` for its folder.
+the page, as one session in a folder of its own. The files they read are made before, small, by
+the names in the text, with the id column that the page names; a name with "new" holds some samples
+of the page's first file. A scheduler's address stands for one that the test starts, ``/data/`` for
+its folder.
 
 Not run are lines that begin with a program of `OTHERS`, which install or build something or start
-servers, and blocks after the comment ``<!-- not run: why -->``. Any other line fails the test.
-Commands in running text are parsed, unless they have a placeholder; they need no view.
+servers, and blocks after the comment ``<!-- not run: why -->``. Any other line in a block of
+commands fails the test. Indented blocks without a command are outputs; Python is never indented.
+Commands in running text are parsed, unless they have dots; they need no files.
 """
 
 import re
@@ -26,8 +28,6 @@ BLOCK = re.compile(r"^```(\w*)\n([\s\S]*?)^```$|^( {4}.*(?:\n+ {4}.*)*)", re.M)
 NOT_RUN = re.compile(r"<!-- not run: .+ -->\s*\Z")
 SCHEDULER = re.compile(r"tcp://(?!127)[\w.]+:\d+")
 FILE = re.compile(r"[\w/.-]+\.(?:csv|parquet|mat|h5mu|zarr)\b|/data/\w+/")
-# Arguments that commands in running text leave out.
-NEEDED = {"cluster": ["x.csv"], "compare": ["x.csv"], "predict": ["model.zip", "x.csv"]}
 ID = re.compile(r"(?:--id |id_column=\")(\w+)")
 
 
@@ -51,7 +51,8 @@ def blocks(page):
             continue
         if kind == "python":
             yield "python", fenced
-        elif indented and re.search(r"^ {4}manyview ", indented, re.M):
+        assert not re.search(r"^ {4}(import|from) ", indented or "", re.M), indented
+        if indented and re.search(r"^ {4}manyview ", indented, re.M):
             yield "shell", indented
 
 
@@ -114,30 +115,32 @@ def address():
 
 @pytest.mark.filterwarnings("ignore:From 0.4 .update:FutureWarning")  # of mudata
 @pytest.mark.filterwarnings("ignore::UserWarning")  # so few samples do not have those clusters
+@pytest.mark.filterwarnings("ignore:From 0.4 .update:FutureWarning")  # of mudata
 @pytest.mark.parametrize("page", runnable(), ids=lambda page: page.name)
 def test_snippets_run_as_printed(page, folder, request, capsys):
     found = list(blocks(page))
     make_files("\n".join(text for _, text in found), folder)
+    names = {"__name__": "__main__"}
     for kind, text in found:
         if SCHEDULER.search(text):
             text = SCHEDULER.sub(request.getfixturevalue("address"), text)
         text = text.replace("/data/", f"{folder}/data/")
         if kind == "python":
-            names = {"__name__": "__main__"}
             exec(compile(text, page.name, "exec"), names)
-            if "client" in names:
-                names["client"].close()
         else:
             for words in commands(text):
                 assert cli.main(words) == 0, (words, capsys.readouterr().err)
+    if "client" in names:
+        names["client"].close()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_in_the_text_are_known(page):
+    needed = {"cluster": ["x.csv"], "compare": ["x.csv"], "predict": ["model.zip", "x.csv"]}
     for text in re.findall(r"`manyview ([a-z][^`]*)`", page.read_text(encoding="utf-8")):
         command, *words = shlex.split(text)
-        if "..." not in text and words:
-            cli._parser().parse_args([command, *NEEDED.get(command, ()), *words])
+        if "..." not in text:
+            cli._parser().parse_args([command, *needed.get(command, []), *words])
 
 
 def test_snippets_are_found():

@@ -93,7 +93,7 @@ def test_commands_that_write_a_report_need_what_it_needs(command, folder, monkey
     monkeypatch.setattr(_extras, "find_spec", without("jinja2"))
     assert cli.main([command]) == 2
     assert capsys.readouterr().err == (
-        f"manyview: error: manyview {command} writes a report, which needs jinja2: "
+        f"manyview: error: manyview {command}: the report needs jinja2: "
         "pip install 'manyview[report]'\n"
     )
     assert list(folder.iterdir()) == []

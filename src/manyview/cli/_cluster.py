@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from manyview.cli._extras import missing_for_report
+from manyview.cli._extras import missing_for_report, require_report
 from manyview.cli._inputs import (
     READING,
     add_input_options,
@@ -129,6 +129,7 @@ def _metadata(options: argparse.Namespace) -> Any:
     """The table of metadata, read before the work; None without any."""
     if options.metadata is None:
         return None
+    require_report("--metadata")
     from manyview.inputs.files import read_metadata
 
     return read_metadata(options.metadata, options.id)

@@ -11,7 +11,7 @@ def missing_for_report() -> str:
     return f"needs {' and '.join(missing)}: pip install 'manyview[report]'" if missing else ""
 
 
-def require_report(command: str) -> None:
-    """Refuse a command whose purpose is a report, before the work."""
+def require_report(what: str) -> None:
+    """Refuse a command or option whose purpose is a report, before the work."""
     if missing := missing_for_report():
-        raise ImportError(f"{command} writes a report, which {missing}")
+        raise ImportError(f"{what}: the report {missing}")
