@@ -117,6 +117,6 @@ def command_line(options: argparse.Namespace, *flags: str) -> str:
             words += [f"--{flag}={one}" for one in value] if dashed else [f"--{flag}", *value]
         elif value is True:
             words.append(f"--{flag}")
-        elif value not in (False, None, "", [], _DEFAULTS.get(flag)):
+        elif value is not False and value not in (None, "", [], _DEFAULTS.get(flag)):
             words += [f"--{flag}", str(value)]
     return shlex.join(words)
