@@ -1,15 +1,14 @@
 """One column of a text file, whatever is in it."""
 
-import csv
-import io
 from pathlib import Path
 
 from manyview.inputs import first_few
 from manyview.inputs.files._columns import checked_ids, id_position
-from manyview.inputs.files._csv_format import NO_VALUE, TextFormat, text_format
-from manyview.inputs.files._limits import ReadOptions, check_readable, damaged, plain_ids
+from manyview.inputs.files._csv import row_blocks
+from manyview.inputs.files._csv_format import NO_VALUE, text_format
+from manyview.inputs.files._limits import ReadOptions, check_readable, plain_ids
 from manyview.inputs.files._spec import extension_of, parse_spec
-from manyview.inputs.files._text_source import STDIN, STREAM_ERRORS, TEXT, text_source
+from manyview.inputs.files._text_source import STDIN, TEXT, text_source
 
 _TEXT = (*TEXT, ".zip")
 
@@ -28,37 +27,18 @@ def read_column(spec: str, id_column: str | None = None) -> tuple[Path, str, Cel
         raise ValueError(f"{path} is no table of text; expected a file of {', '.join(_TEXT)}")
     if path != STDIN:
         check_readable(path)
-    text = text_format(text_source(path), ReadOptions())
+    options = ReadOptions()
+    text = text_format(text_source(path), options)
     if column is None or column not in text.columns:
         wrong = "was given without a column" if column is None else f"has no column {column!r}"
         names = first_few(text.columns)
         raise ValueError(f"{path} {wrong}; expected {path}:COLUMN with one of {names}")
-    rows = _rows(text)
-    position, id_at = (
-        text.columns.index(column),
-        id_position(path, text.columns, parsed.id_column or id_column),
-    )
+    position = text.columns.index(column)
+    id_at = id_position(path, text.columns, parsed.id_column or id_column)
+    rows = [row for block in row_blocks(text, options) for row in block]
+    rows = rows[: len(rows) - text.blank_end]
     cells = [None if row[position] in NO_VALUE else row[position].strip() for row in rows]
     if id_at is None:
         return path, column, cells
     ids = plain_ids(checked_ids(path, [row[id_at] for row in rows], 0))
     return path, column, dict(zip(ids, cells, strict=True))
-
-
-def _rows(text: TextFormat) -> list[list[str]]:
-    """All rows below the header, with as many cells as there are columns."""
-    path, width = text.path, len(text.columns)
-    try:
-        with io.TextIOWrapper(text.source.open(), encoding="utf-8-sig", newline="") as stream:
-            # A blank line is an empty cell in a table of one column.
-            rows = [row or [""] for row in csv.reader(stream, delimiter=text.delimiter)]
-    except (OSError, csv.Error, UnicodeDecodeError, *STREAM_ERRORS) as error:
-        damaged(path, "text", error)
-    rows = rows[text.blank_start + text.has_header : len(rows) - text.blank_end]
-    rows = [row for row in rows if width == 1 or row != [""]]
-    for number, row in enumerate(rows, start=1):
-        if len(row) != width:
-            raise ValueError(
-                f"{path}: row {number} has {len(row)} fields; expected {width} as in the first line"
-            )
-    return rows

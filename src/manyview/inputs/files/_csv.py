@@ -43,7 +43,7 @@ def read_text(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
 
 def read_source(source: TextSource, options: ReadOptions) -> Table:
     path, text = source.path, text_format(source, options)
-    blocks = partial(_blocks, options=options)
+    blocks = partial(row_blocks, options=options)
     if options.transpose and options.id_column is not None:
         raise ValueError(f"{path} is to be transposed, so its header has the ids; expected no --id")
     id_at, end = id_position(path, text.columns, options.id_column), len(text.columns)
@@ -167,8 +167,8 @@ def _expected_rows(text: TextFormat, n_in_block: int) -> int:
     return int(max(1.0, 1.1 * n_blocks) * n_in_block) + 1
 
 
-def _blocks(text: TextFormat, options: ReadOptions) -> Iterator[Rows]:
-    """Some rows at a time, without the header."""
+def row_blocks(text: TextFormat, options: ReadOptions) -> Iterator[Rows]:
+    """Some rows of a text file at a time, without the header; all have as many cells."""
     block: Rows = []
     n_rows = size = 0
     for row, length in _rows(text, options):
@@ -233,4 +233,4 @@ def _explained(text: TextFormat, options: ReadOptions) -> Iterator[None]:
 
 
 def _is_empty(text: TextFormat, column: int, options: ReadOptions) -> bool:
-    return all(row[column] in NO_VALUE for rows in _blocks(text, options) for row in rows)
+    return all(row[column] in NO_VALUE for rows in row_blocks(text, options) for row in rows)
