@@ -119,11 +119,13 @@ def log_level(level: int, *names: str) -> Iterator[None]:
 
 def print_table(title: str, columns: Sequence[str], rows: Any, left: int, note: str = "") -> None:
     """A table on stdout; the first `left` columns are left-aligned."""
-    if _has_rich():
-        _print_rich_table(title, columns, rows, left, note)
-        return
     texts = [columns, *rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    # In a frame that does not fit, rich would break numbers.
+    framed = sum(widths) + 3 * len(widths) + 1
+    if _has_rich() and framed <= get_terminal_size().columns:
+        _print_rich_table(title, columns, texts[1:], left, note)
+        return
     marks = ["<" if number < left else ">" for number in range(len(columns))]
     lines = (map("{:{}{}}".format, row, marks, widths) for row in texts)
     for line in (title, *("  ".join(cells).rstrip() for cells in lines), note):
