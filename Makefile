@@ -6,7 +6,8 @@ QUIET := --quiet --disable-pip-version-check
 
 .PHONY: demo test test-quick test-slow test-oldest test-scanpy test-wheel dist fuzz audit lint types bench bench-dask \
 	bench-cells bench-memory bench-scale bench-peers bench-practice bench-quality \
-	bench-quality-peers bench-readers robustness reproduce clean
+	bench-quality-peers bench-readers robustness reproduce docs docs-check release-check \
+	clean
 .DEFAULT_GOAL := demo
 
 # One stamp for each set of extras; made anew when the dependencies change.
@@ -72,6 +73,10 @@ test-wheel: dist $(VENV)/.installed-dev
 	cd $(OUTSIDE) && ../../.venv-core/bin/python -P tests/core_only.py
 	cd $(OUTSIDE) && ../../.venv-wheel/bin/python -m pytest --numprocesses 2 \
 		--dist loadfile --rootdir . --config-file pyproject.toml --pyargs tests manyview
+
+# Before a release: all of that, and what PyPI checks of the metadata and the README.
+release-check: test-wheel
+	$(BIN)/python -m twine check --strict dist/*.whl dist/*.tar.gz
 
 # Known vulnerabilities of what would be installed, and licences; needs a vulnerability service.
 audit:
@@ -144,9 +149,19 @@ bench-readers: $(VENV)/.installed-dev
 robustness: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_robustness
 
+# The site, into build/docs, without network; it runs all examples, and a warning fails it.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx --nitpicky --fail-on-warning --keep-going -b html docs build/docs
+
+# Its links, and every snippet and example of the reference.
+docs-check: docs $(VENV)/.installed-dev
+	MANYVIEW_SITE=$(abspath build/docs) $(BIN)/python -m pytest -q tests/test_site.py \
+		tests/test_docs.py tests/test_snippets.py
+	$(BIN)/python -m pytest -q src
+
 # The paper's tables and figure, from the files in data/; no network is needed.
 reproduce: $(VENV)/.installed-cli
 	$(BIN)/manyview reproduce
 
 clean:
-	rm -rf $(VENV) .venv-audit .venv-core .venv-oldest .venv-peers .venv-peers-* .venv-scanpy .venv-wheel build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo
+	rm -rf $(VENV) .venv-audit .venv-core .venv-oldest .venv-peers .venv-peers-* .venv-scanpy .venv-wheel build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis manyview-demo docs/gallery docs/generated docs/sg_execution_times.rst

@@ -61,6 +61,13 @@ HERE_RUN = {
     "MGL": of_manyview("mgl"),
     "CI-GMVC": of_manyview("cigmvc"),
     "GBS": of_manyview("gbs"),
+    "anchors": of_manyview("anchors"),
+    "spherical": of_manyview("spherical"),
+    "multi-view k-means": of_manyview("kmeans"),
+    "CoTrainSC": of_manyview("cotrain"),
+    "SNF, ours": of_manyview("snf"),
+    "NEMO, ours": of_manyview("nemo"),
+    "WNN, ours": of_manyview("wnn"),
     "k-means": kmeans,
     "spectral": spectral,
 }

@@ -25,6 +25,8 @@ FULL = (
     "distributed/test_views.py",
     "fuzz/",
     "inputs/files/test_arrow.py",
+    "inputs/files/test_hdf5.py",
+    "inputs/files/test_mat",
     "inputs/files/test_sandbox",
     "inputs/files/test_sheets.py",
     "inputs/files/test_tenx.py",

@@ -108,7 +108,7 @@ def the_command_tells_its_version():
     assert shown.getvalue() == f"manyview {__version__}\n", shown.getvalue()
 
 
-def the_command_clusters_and_predicts():
+def the_command_clusters_compares_and_predicts():
     import numpy as np
 
     import manyview
@@ -129,6 +129,9 @@ def the_command_clusters_and_predicts():
         labels = [line.split(",")[:2] for line in stream]
     found = _run("predict", "out/model.zip", *files, "--id", "id")
     assert [line.split(",")[:2] for line in found.splitlines()] == labels, found
+    shown = _run("compare", *files, "--id", "id", "-k", "3", "--output", "both")
+    assert set(os.listdir("both")) == {"comparison.csv", "labels.csv", "summary.json"}
+    assert "\nPage: not written, needs jinja2 and matplotlib: pip install" in shown, shown
     assert _run("datasets").startswith("Data sets in ")
 
 
@@ -166,7 +169,7 @@ def what_is_missing_is_named():
     _names("pip install pandas", ImportError, result.to_frame)
     assert not os.path.exists("report.html")
 
-    for command in (["demo"], ["reproduce"], ["compare", "x.npy"]):
+    for command in (["demo"], ["reproduce"]):
         shown = io.StringIO()
         with contextlib.redirect_stderr(shown):
             assert main(command) == 2
@@ -193,7 +196,7 @@ def main():
         the_command_tells_its_version,
         built_in_data_and_scores,
         files_of_numbers_are_read,
-        the_command_clusters_and_predicts,
+        the_command_clusters_compares_and_predicts,
         estimators_fit_predict_and_are_saved,
         arrays_to_a_result,
         what_is_missing_is_named,

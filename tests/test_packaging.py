@@ -53,7 +53,7 @@ def test_the_constraints_are_the_lower_bounds():
     assert found == sorted(expected)
 
 
-OF_DEVELOPERS = {"test", "lint", "build", "audit", "dev"}
+OF_DEVELOPERS = {"test", "lint", "build", "docs", "audit", "dev"}
 
 
 def test_the_readme_has_the_extras_of_users_and_their_packages():
@@ -168,11 +168,25 @@ def test_the_wheel_has_the_package_and_nothing_else(built):
     assert not [name for name in found if name.endswith((".mat", ".npz"))]
     info = {name for name in found if ".dist-info/" in name}
     assert found - info == expected
-    for name in ("py.typed", "reproduce/page.html.j2", "report/clusters.js", "report/base.css"):
+    for name in (
+        "py.typed",
+        "reproduce/page.html.j2",
+        "report/scripts/clusters.js",
+        "report/base.css",
+    ):
         assert f"manyview/{name}" in found
     assert {name.partition("/")[2] for name in info} == {
         "METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE",
     }  # fmt: skip
+
+
+def test_the_page_on_pypi_has_no_relative_links(built):
+    (metadata,) = (
+        text.decode() for name, text in contents(built[0]).items() if name.endswith("/METADATA")
+    )
+    links = re.findall(r"\]\(([^)]+)\)", metadata)
+    assert len(links) > 15
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
 
 
 def test_the_sdist_makes_the_same_wheel_as_the_source(built):

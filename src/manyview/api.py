@@ -17,6 +17,9 @@ from manyview.result import ClusterResult
 from manyview.runtime import check_choice, require_extra
 from manyview.spectral import MAX_CLUSTERS, ClusterNumber
 
+# Arguments of `cluster` that are also parameters of estimators.
+_OWN = ("n_clusters", "views", "random_state")
+
 
 def cluster(
     data: Any,
@@ -44,8 +47,9 @@ def cluster(
         "auto" suggests it from the graphs of the views. With it, and ``random_state=0``, a first
         call needs no settings and repeats its result; estimators have scikit-learn's defaults, 8
         and None.
-    method : {"consensus", "angular", "cigmvc", "gbs", "average", "mgl", "mcgl"}
-        "consensus" by default.
+    method : str, default="consensus"
+        Short name of a method, such as "average" or "snf"; docs/compared-methods.md has them all.
+        "anchors", "kmeans", "spherical" and "cotrain" need a number of clusters.
     views : optional
         Of several tables, or of a MuData: names of those to use. For AnnData: "X", layers or keys
         of obsm; by default "X" alone. A dict chooses a matrix per modality of a MuData,
@@ -71,8 +75,15 @@ def cluster(
         their samples are numbered. Samples and graphs stay on the workers, so the result has no
         report and no model.
     **options
-        Other parameters of the method, such as ``n_neighbors=20``. ``resolution=1.0``, for
-        "consensus", lets the Leiden algorithm find the number of clusters.
+        Other parameters of the method, such as ``n_neighbors=20``. ``resolution=1.0``
+        lets the Leiden algorithm find the number of clusters, in methods that have it.
+
+    See Also
+    --------
+    suggest_n_clusters : Only the number of clusters, with the evidence.
+    compare : Several methods or numbers of clusters side by side.
+    ConsensusGraph : The default method as a scikit-learn estimator.
+    ClusterResult : What is returned.
 
     Examples
     --------
@@ -92,6 +103,12 @@ def cluster(
         raise ValueError(
             f"n_clusters={n_clusters!r} with resolution={options['resolution']!r}; expected one of "
             "them"
+        )
+    known = BY_SHORT_NAME[method].make(n_clusters).get_params()
+    if unknown := [name for name in options if name not in known]:
+        raise ValueError(
+            f"method={method!r} has no parameter {unknown[0]!r}; expected some of "
+            + ", ".join(sorted(set(known) - set(_OWN)))
         )
     estimator = BY_SHORT_NAME[method].make(n_clusters, random_state=random_state, **options)
     for name, value in (("checkpoint", checkpoint), ("client", client)):
@@ -182,6 +199,12 @@ def suggest_n_clusters(
         The largest number looked at. More take longer: 200 about 20 times as long.
     n_neighbors, graph, neighbor_search, scaling
         As in `ConsensusGraph`.
+
+    See Also
+    --------
+    cluster : Suggests a number if it is given none.
+    manyview.spectral.ClusterNumber : What is returned.
+    manyview.plotting.plot_cluster_number : Draws the evidence.
 
     Examples
     --------

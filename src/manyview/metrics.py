@@ -23,6 +23,11 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
 
     Samples of clusters without a class count as wrong.
 
+    See Also
+    --------
+    clustering_scores : All scores at once.
+    normalized_mutual_info : Needs no matching of clusters and classes.
+
     Examples
     --------
     >>> clustering_accuracy(["a", "a", "b", "b"], [1, 1, 0, 2])
@@ -39,6 +44,16 @@ def normalized_mutual_info(
     """NMI: mutual information over a mean of the two entropies.
 
     Papers use different means and rarely name theirs; the CI-GMVC paper mixes two in one table.
+
+    See Also
+    --------
+    adjusted_rand : Corrected for chance.
+    clustering_scores : All scores at once.
+
+    Examples
+    --------
+    >>> round(normalized_mutual_info([0, 0, 1, 1], [0, 0, 1, 2]), 2)
+    0.8
     """
     if mean not in ("arithmetic", "geometric", "min", "max"):
         raise ValueError(f"mean={mean!r}; expected one of 'arithmetic', 'geometric', 'min', 'max'")
@@ -47,13 +62,35 @@ def normalized_mutual_info(
 
 
 def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """ARI: agreement on pairs of samples, 0 on average for random labels."""
+    """ARI: agreement on pairs of samples, 0 on average for random labels.
+
+    See Also
+    --------
+    normalized_mutual_info : By information rather than pairs.
+    clustering_scores : All scores at once.
+
+    Examples
+    --------
+    >>> round(adjusted_rand([0, 0, 1, 1], [0, 0, 1, 2]), 2)
+    0.57
+    """
     return float(adjusted_rand_score(*_numbered_both(labels_true, labels_pred)))
 
 
 def purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Share of samples whose class is the most frequent in their cluster; rises with the number of
-    clusters."""
+    clusters.
+
+    See Also
+    --------
+    clustering_accuracy : Does not rise with the number of clusters alone.
+    clustering_scores : All scores at once.
+
+    Examples
+    --------
+    >>> purity([0, 0, 1, 1], [0, 0, 0, 1])
+    0.75
+    """
     table = _contingency(labels_true, labels_pred)
     return float(table.max(axis=0).sum() / table.sum())
 
@@ -62,6 +99,16 @@ def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Harmonic mean of precision and recall over pairs of samples in one cluster.
 
     1 where there are no such pairs.
+
+    See Also
+    --------
+    adjusted_rand : Also by pairs, corrected for chance.
+    clustering_scores : All scores at once.
+
+    Examples
+    --------
+    >>> round(pairwise_f1([0, 0, 1, 1], [0, 0, 1, 2]), 2)
+    0.67
     """
     counts = pair_confusion_matrix(*_numbered_both(labels_true, labels_pred))
     (_, wrong), (missed, right) = counts.tolist()
@@ -71,6 +118,10 @@ def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 def clustering_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[str, float]:
     """All scores of this module by their short names, with NMI for two means.
+
+    See Also
+    --------
+    clustering_accuracy, normalized_mutual_info, adjusted_rand, purity, pairwise_f1
 
     Examples
     --------

@@ -27,6 +27,22 @@ class ClusterResult:
     `tables` are the clustered views, with ids of samples and names of features. `estimator` is the
     fitted estimator of `method`, `seconds` and `warnings` are the time and the warnings of the fit,
     `views` is the parameter of `manyview.cluster`.
+
+    See Also
+    --------
+    cluster : Makes it.
+    load_model : Reads what `save_model` wrote.
+    manyview.plotting.plot_samples : Draws the samples on a map.
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3)
+    >>> result.n_clusters, result.view_names
+    (3, ('view0', 'view1', 'view2'))
+    >>> list(result.columns())[:3]
+    ['cluster', 'confidence', 'stability']
     """
 
     tables: AlignedTables

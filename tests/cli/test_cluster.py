@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -100,7 +101,7 @@ ERRORS = {
     "neighbors": (["view0.csv", "--id", "name", "--neighbors", "79"], "n_neighbors=79"),
     "seed": (["view0.csv", "--id", "name", "--seed", "-1"], "seed=-1; expected an integer"),
     "same name": (["a=view0.csv", "a=view2.csv", "--id", "name"], "a"),
-    "method": (["view0.csv", "--method", "kmeans"], "invalid choice: 'kmeans'"),
+    "method": (["view0.csv", "--method", "dbscan"], "invalid choice: 'dbscan'"),
     "incomplete": (
         ["view0.csv", "view2.csv", "--id", "name", "--method", "mgl", "--clusters", "3"],
         "expected complete views for MGL",
@@ -245,6 +246,24 @@ def test_columns_that_are_left_out_are_listed(files, tmp_path, capsys):
         "column": "f1", "reason": "", "row": 5, "value": "<0.5",
     }  # fmt: skip
     assert view["imputed_cells"] == 1
+    # Sites are shared by samples, so they are metadata; nearly every value of f1 is another one.
+    assert shown_metadata("out/report.html") == ["site"]
+
+
+def shown_metadata(path):
+    """Names of the columns of metadata on a page."""
+    pattern = r'"name": ?"([^"]*)", ?"csv": ?"[^"]*", ?"group": ?"metadata"'
+    with open(path, encoding="utf-8") as stream:
+        return [json.loads(f'"{name}"') for name in re.findall(pattern, stream.read())]
+
+
+def test_metadata_is_read_with_the_options_of_views(files):
+    frame = pd.DataFrame({"name": [f"s{i}" for i in range(90)], "größe": ["1", "?"] * 45})
+    frame.to_csv("m.csv", index=False, encoding="latin-1")
+    words = ["--id", "name", "-k", "3", "--metadata", "m.csv", "--encoding", "latin-1"]
+    assert cli.main(["cluster", files[0], *words, "--na-values", "?"]) == 0
+    assert shown_metadata("manyview-clusters/report.html") == ["größe"]
+    assert cli.main(["cluster", files[1], *words, "--force"]) == 0  # the option is for m.csv
 
 
 def test_categories_and_medians_from_training_to_new_samples(blobs, tmp_path, monkeypatch, capsys):
@@ -270,3 +289,12 @@ def test_categories_and_medians_from_training_to_new_samples(blobs, tmp_path, mo
     assert "--impute" in capsys.readouterr().err
     assert cli.main([*predict, *words, "--drop", "kind"]) == 2
     assert "is to be dropped and used" in capsys.readouterr().err
+
+
+def test_a_decimal_comma_is_recognised(folder, capsys):
+    Path("european.csv").write_text("a;b\n" + "0,25;1\n1,5;2\n" * 20)
+    assert cli.main(["cluster", "european.csv", "-k", "2"]) == 2
+    assert "say --decimal , for decimal commas" in capsys.readouterr().err
+    Path("thousands.csv").write_text("a;b\n" + "1,250;1\n1,500;2\n" * 20)
+    assert cli.main(["cluster", "thousands.csv", "-k", "2"]) == 2
+    assert "--decimal ," not in capsys.readouterr().err

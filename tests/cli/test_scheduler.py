@@ -1,6 +1,7 @@
 """``manyview cluster --scheduler``, with Dask workers in processes."""
 
 import csv
+import gc
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import contextmanager
 from importlib import metadata
 
@@ -126,7 +128,7 @@ def test_labels_of_the_local_command(files, address, capsys):
         command = json.load(stream)["command"]
     assert command == (
         "manyview cluster view0.parquet second=view1.parquet --id name --clusters 3 "
-        f"--method angular --neighbors auto --seed 0 --output dask --scheduler {address}"
+        f"--neighbors auto --seed 0 --output dask --method angular --scheduler {address}"
     )
 
 
@@ -382,3 +384,66 @@ def test_interrupted(files, address, folder):
         assert (stopped.returncode, stopped.stderr) == (130, "manyview: interrupted\n")
         assert not (folder / "out").exists()
         assert let_go(client)
+
+
+# Encrypted connections
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory):
+    """Address of a cluster that accepts no one without a certificate, and options with one."""
+    pytest.importorskip("cryptography", reason="makes certificates")
+    from distributed.security import Security
+
+    security = Security.temporary()
+    with cluster(2, processes=True, protocol="tls://", security=security) as client:
+        yield client.scheduler.address, certificates(security, tmp_path_factory.mktemp("ours"))
+
+
+def certificates(security, folder):
+    words = []
+    for option, text in (
+        ("--tls-ca", security.tls_ca_file),
+        ("--tls-cert", security.tls_client_cert),
+        ("--tls-key", security.tls_client_key),
+    ):
+        file = folder / f"{option[6:]}.pem"
+        file.write_text(text)
+        words += [option, str(file)]
+    return words
+
+
+def test_encrypted(files, closed, capsys):
+    address, words = closed
+    run(*files, "--id", "name", "--output", "here")
+    run(*files, "--id", "name", "--output", "dask", "--scheduler", address, *words)
+    assert address.startswith("tls://")
+    assert_same("dask", "here")
+    with open("dask/summary.json", encoding="utf-8") as stream:
+        assert f"--tls-key {words[-1]}" in json.load(stream)["command"]
+
+
+def test_refused_without_a_certificate_of_the_same_authority(files, closed, capsys, tmp_path):
+    from distributed.security import Security
+
+    address = closed[0]
+    others = certificates(Security.temporary(), tmp_path)
+    for words in ([], others, [*closed[1][:2], *others[2:]]):
+        error = fails(capsys, *files, "--id", "name", "--scheduler", address, *words)
+        assert f"--scheduler {address}: no Dask scheduler reached (" in error
+        assert "expected" in error
+        assert "--tls-cert" in error
+    unencrypted = address.replace("tls://", "tcp://")
+    assert "no Dask scheduler reached" in fails(capsys, *files, "--scheduler", unencrypted)
+    with warnings.catch_warnings():  # Dask does not close sockets after a failed handshake
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+def test_certificates_that_cannot_be_used(files, capsys):
+    error = fails(capsys, *files, "--tls-key", "key.pem")
+    assert "--tls-key with no --scheduler; expected --scheduler tls://HOST:PORT" in error
+    error = fails(capsys, *files, "--tls-ca", "a.pem", "--scheduler", "tcp://127.0.0.1:1")
+    assert "--tls-ca with tcp://127.0.0.1:1; expected --scheduler tls://" in error
+    error = fails(capsys, *files, "--tls-ca", "a.pem", "--scheduler", "tls://127.0.0.1:1")
+    assert "--tls-ca a.pem: no such file; expected a PEM file" in error

@@ -10,6 +10,7 @@ import pytest
 
 import manyview
 from manyview import datasets
+from manyview.comparison import _page
 from tests.helpers.browser import CHROMIUM, QUIET, needs_browser
 
 # Neither formulas nor markup, wherever they are shown.
@@ -50,6 +51,14 @@ def test_the_page_is_whole_and_escaped(found):
     assert "failed: graph=&#39;x&#39;" in page
     assert page.count("<svg") == 2  # alluvial, evidence for the number
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page)
+
+
+def test_a_figure_that_is_left_out_is_named(found, monkeypatch):
+    assert "not drawn" not in found.report_html()
+    monkeypatch.setattr(_page, "_MOST_COLUMNS", 1)
+    page = found.report_html()
+    assert "is not drawn, as there are more than\n1." in page
+    assert page.count("<svg") == 1
 
 
 def test_report_writes_the_page(found, tmp_path):

@@ -11,7 +11,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from manyview import _kernels
-from manyview.graphs import PER_ROW, EdgeWeightByView, MeanGraph, OwnClusterShare, stack_graphs
+from manyview.graphs import (
+    PER_ROW,
+    EdgeWeightByView,
+    MeanGraph,
+    OwnClusterShare,
+    WeightedMean,
+    stack_graphs,
+)
 from manyview.methods import _fusion_steps as steps
 from manyview.spectral._chebyshev import PRODUCT, Operator, chebyshev_steps
 from manyview.spectral._laplacian import degrees_of, laplacian_rows, null_vector
@@ -128,6 +135,7 @@ def test_steps_on_edges(cut, values, parts, rng, kind):
     B = np.eye(V) + 0.1
     for step, graphs in [
         (MeanGraph(), ()),
+        (WeightedMean(rng.random(V)), ()),
         (steps.ProjectRows(F, *per_row, rng.random(V)), (parts,)),
         (steps.SplitExact(0.5 + rng.random(V), B), (values, parts)),
         (steps.SplitLinear(rng.random(V), rng.random((V, V)), True), (values, parts)),

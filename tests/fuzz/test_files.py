@@ -20,10 +20,11 @@ from manyview.inputs import align
 from manyview.inputs.files import _limits, _sandbox, read_views
 from manyview.runtime import _memory as memory
 from tests.helpers import damaged_files as damage
-from tests.helpers import hostile_files as traps
 from tests.helpers.fuzzing import fuzz
+from tests.helpers.hostile_files import BOMBS
 from tests.helpers.memory import CLEAR, peak_growth, resident
 from tests.helpers.table_files import write
+from tests.helpers.trap_files import TRAPS
 
 pytestmark = pytest.mark.skipif(not CLEAR.exists(), reason="peak memory is measured on Linux")
 
@@ -226,10 +227,10 @@ def test_the_program(folder, extension):
 # Small files that would fill the memory
 
 
-@pytest.mark.parametrize("bomb", traps.BOMBS)
+@pytest.mark.parametrize("bomb", BOMBS)
 def test_what_does_not_fit_is_refused(small, bomb):
     """By its declared size, or as soon as it has grown too large."""
-    path, reader, message = traps.BOMBS[bomb]()
+    path, reader, message = BOMBS[bomb]()
     reader = {"tables": read_tables, "ids": read_with_ids}[reader]
 
     def refused():
@@ -260,16 +261,16 @@ LARGE = ["unfolding chunk", "long names", "nothing in huge chunks", "many cells"
 @pytest.mark.parametrize("bomb", [*LARGE, "many numbers", "long market"])
 def test_the_process_that_reads_stays_small(folder, bomb):
     """Started from a small one, for what a process held before it was one counts for it too."""
-    path, _, _ = traps.BOMBS[bomb]()
+    path, _, _ = BOMBS[bomb]()
     command = [sys.executable, "-c", MEASURED, path, str(LEFT)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert int(done.stdout) < LEFT + BESIDE
 
 
-@pytest.mark.parametrize("trap", traps.TRAPS)
+@pytest.mark.parametrize("trap", TRAPS)
 def test_nothing_is_run_or_written(small, trap):
     """Tables, or an error; and the folder is as it was, as `trial` sees to."""
-    path = traps.TRAPS[trap]()
+    path = TRAPS[trap]()
     before = sorted(small.parent.iterdir())
     for reader in (read_tables, read_with_ids):
         trial(path, lambda reader=reader: outcome_of(reader, path))

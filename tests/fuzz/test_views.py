@@ -15,12 +15,13 @@ import pytest
 from scipy import sparse
 
 import manyview
-from manyview import ConsensusGraph, SpectralConcat, metrics
+from manyview import AnchorGraph, ConsensusGraph, CoTrainSC, SpectralConcat, metrics
 from manyview.methods.consensus import VECTORS_PER_CLUSTER
 from manyview.plotting._effects import feature_effects
 from tests.helpers.fuzzing import fuzz
 from tests.helpers.strategies import (
     PARAMETERS,
+    TAKE_SIMILARITIES,
     cluster_cases,
     fit_cases,
     label_cases,
@@ -94,8 +95,7 @@ def check_fitted(model, n):
     if not isinstance(model.n_clusters, str):
         assert model.n_clusters == C
     check_labels(model.labels_, n, C)
-    vectors = VECTORS_PER_CLUSTER if isinstance(model, ConsensusGraph) else 1
-    assert model.embedding_.shape == (n, min(vectors * C, n))
+    assert model.embedding_.shape == (n, embedding_width(model, n))
     assert np.isfinite(model.embedding_).all()
     for name in ("view_weights_", "objective_trace_", "bandwidths_", "transition_matrix_"):
         assert np.isfinite(getattr(model, name, 0.0)).all(), name
@@ -107,6 +107,15 @@ def check_fitted(model, n):
     check_history(getattr(model, "history_", []), n == C)
     for name in ("view_disagreement_", "sample_disagreement_", "confidence_"):
         check_shares(getattr(model, name, np.array([])))
+
+
+def embedding_width(model, n):
+    C = model.n_clusters_
+    if isinstance(model, CoTrainSC):
+        return len(model.view_names_) * C
+    if isinstance(model, AnchorGraph):
+        return min(VECTORS_PER_CLUSTER * C, len(model.anchors_))
+    return min((VECTORS_PER_CLUSTER if isinstance(model, ConsensusGraph) else 1) * C, n)
 
 
 def check_history(history, every_sample_alone):
@@ -179,7 +188,7 @@ def test_views_through_every_method(method, record_property):
     fuzz(fit_cases(method), check_fit, record_property, share=0.36 / len(PARAMETERS))
 
 
-@METHODS_ALL
+@pytest.mark.parametrize("method", TAKE_SIMILARITIES, ids=lambda method: method.__name__)
 def test_similarities_through_every_method(method, record_property):
     if method is SpectralConcat:
         pytest.skip("takes features alone")

@@ -218,3 +218,8 @@ def row_digest(row, with_columns=True):
             salt = (f + 1) * step if with_columns else 0
             total += hash_number((hash_number((bits - step) % 2**64) + salt - step) % 2**64)
     return total % 2**64
+
+
+def diffuse(S, M, pattern):
+    """S M S' where the pattern has an entry; 0 elsewhere. All are dense."""
+    return np.where(pattern, S @ M @ S.T, 0.0)

@@ -17,9 +17,16 @@ from manyview import (
     MCGL,
     MGL,
     MSC,
+    NEMO,
+    SNF,
+    WNN,
+    AnchorGraph,
     AngularCIGMVC,
     ConsensusGraph,
     CoregSC,
+    CoTrainSC,
+    MultiViewKMeans,
+    MultiViewSphericalKMeans,
     SpectralAverage,
     SpectralConcat,
     SpectralView,
@@ -60,7 +67,18 @@ _FUSION = {
 }
 _PRICES = st.sampled_from([0.0, TINY, 1e-300, 1e-12, 1e-5, 0.1, 1.0, 1e5, 1e300, HUGE])
 _SPLIT = {**_FUSION, "beta": _PRICES, "gamma": _PRICES}
+_CO_EM = {
+    "n_init": st.integers(1, 3),
+    "max_iter": st.sampled_from([1, 2, 30]),
+    "tol": st.sampled_from([0.0, 1e-4, 10.0]),
+}
 _KERNEL = {"kernel": st.just("gaussian"), "max_iter": st.sampled_from([1, 2, 10])}
+
+_FUSED = {
+    "n_neighbors": st.one_of(st.just("auto"), st.integers(1, 20)),
+    "neighbor_search": st.sampled_from(["auto", "exact", "approximate"]),
+}
+_AFFINITY = {**_FUSED, "max_dense_samples": st.sampled_from([0, 2000])}
 
 PARAMETERS: dict[Any, dict[str, Any]] = {
     ConsensusGraph: _GRAPH,
@@ -69,6 +87,9 @@ PARAMETERS: dict[Any, dict[str, Any]] = {
     GBS: _FUSION,
     MCGL: {**_GRAPH, **_LOOP, "max_iter": st.sampled_from([1, 2, 5])},
     MGL: {**_GRAPH, **_LOOP},
+    SNF: {**_AFFINITY, "max_iter": st.sampled_from([1, 2, 20])},
+    NEMO: _AFFINITY,
+    WNN: _FUSED,
     SpectralAverage: _GRAPH,
     SpectralConcat: _GRAPH,
     SpectralView: {**_GRAPH, "view": st.sampled_from([0, 0, 0, 1, "view0"])},
@@ -82,17 +103,31 @@ PARAMETERS: dict[Any, dict[str, Any]] = {
         "sparsity": st.just("auto") | st.sampled_from([TINY, 1e-3, 1.0, 1e300]),
         "tol": _LOOP["tol"],
     },
+    CoTrainSC: _KERNEL,
+    MultiViewKMeans: _CO_EM,
+    MultiViewSphericalKMeans: _CO_EM,
+    AnchorGraph: {
+        "n_anchors": st.integers(2, 40),
+        "n_neighbors": st.just("auto") | st.integers(1, 20),
+    },
 }
-KERNEL_METHODS = (CoregSC, MSC)
+KERNEL_METHODS = (CoregSC, CoTrainSC, MSC)
+FEATURE_METHODS = (MultiViewKMeans, MultiViewSphericalKMeans, AnchorGraph)
+TAKE_SIMILARITIES = [
+    method for method in PARAMETERS if method not in (*FEATURE_METHODS, SNF, NEMO, WNN)
+]
 # Those that do not refuse views that lack samples.
-TAKE_ABSENT = (ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, SpectralAverage)
+TAKE_ABSENT = (
+    ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, NEMO, SpectralAverage, AnchorGraph
+)  # fmt: skip
 SCALINGS = st.sampled_from(["auto", "auto", *SCALING_NAMES])
 
 
 def _numbers_of_clusters(method, n):
     """Few as a rule, up to one more than there are samples."""
     counts = [st.integers(1, min(n, 4)), st.integers(1, min(n, 4)), st.integers(1, n + 1)]
-    return st.one_of(counts if method in KERNEL_METHODS else [*counts, st.just("auto")])
+    given = method in (*KERNEL_METHODS, *FEATURE_METHODS)
+    return st.one_of(counts if given else [*counts, st.just("auto")])
 
 
 @st.composite
@@ -195,7 +230,10 @@ def similarity_cases(draw, method):
             np.fill_diagonal(X, 0.0)
         views.append(draw(tables(X)))
     kind = "kernel" if method in KERNEL_METHODS else "graph"
-    estimator = method(**draw(parameters(method, n)) | {kind: "precomputed"})
+    given = draw(parameters(method, n)) | {kind: "precomputed"}
+    if not rarely(draw):
+        given.pop("scaling", None)  # similarities are not scaled
+    estimator = method(**given)
     return FitCase(estimator, _collected(draw, views), n)
 
 

@@ -49,6 +49,17 @@ def standardised(rng):
     return (table - table.mean(axis=0)) / table.std(axis=0)
 
 
+def centred_units(rng):
+    """Only the means were subtracted; columns of a table are correlated."""
+    table = units(rng) * rng.lognormal(0, 0.4, (200, 1))
+    return table - table.mean(axis=0)
+
+
+def steep_components(rng):
+    scores = rng.standard_normal((200, 8)) * 10.0 ** -np.arange(8)
+    return scores - scores.mean(axis=0)
+
+
 def grades(rng):
     """Whole numbers that are no counts: ordinary tables are full of them."""
     return rng.integers(1, 11, (200, 9)).astype(float)
@@ -66,7 +77,9 @@ KINDS = {
     with_temperatures: "standard",
     pixels: "sqrt",
     principal_components: "center",
+    steep_components: "center",
     standardised: "center",
+    centred_units: "standard",
     grades: "standard",
     one_unit: "standard",
 }

@@ -1,10 +1,12 @@
 """A fit resumed from a checkpoint has the same result, bit by bit."""
 
+import contextlib
 import warnings
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import manyview.runtime._checkpoint as checkpoints
@@ -61,10 +63,9 @@ def same(one, other):
 
 
 @ALL
-@pytest.mark.parametrize("n_clusters", [3, "auto"])
-def test_resumed_after_any_file(method, n_clusters, tmp_path, stop_after):
+def test_resumed_after_any_file(method, tmp_path, stop_after):
     views = blobs()
-    whole = method(n_clusters, random_state=0).fit(views)
+    whole = method(3, random_state=0).fit(views)
     n_rounds = getattr(whole, "n_iter_", 1)
     assert n_rounds > 3 or method is ConsensusGraph
     names = []
@@ -72,15 +73,26 @@ def test_resumed_after_any_file(method, n_clusters, tmp_path, stop_after):
         folder = tmp_path / str(n)
         stop_after(n)
         try:
-            method(n_clusters, random_state=0).fit(views, checkpoint=folder)
+            method(3, random_state=0).fit(views, checkpoint=folder)
         except StoppedError as stopped:
             names.append(str(stopped))
         else:
             break
-        same(method(n_clusters, random_state=0).fit(views, checkpoint=folder), whole)
+        same(method(3, random_state=0).fit(views, checkpoint=folder), whole)
     # The graph of every view, and every round but the last.
     assert names.count("loop") == n_rounds - 1
     assert len(set(names) - {"loop"}) == len(views)
+
+
+@ALL
+@pytest.mark.parametrize("n_files", [1, 4])  # among the graphs, among the rounds if there are any
+def test_resumed_with_a_suggested_number(method, n_files, tmp_path, stop_after):
+    views, model = blobs(), method("auto", random_state=0)
+    whole = clone(model).fit(views)
+    stop_after(n_files)
+    with contextlib.suppress(StoppedError):  # without rounds there are only three files
+        clone(model).fit(views, checkpoint=tmp_path)
+    same(clone(model).fit(views, checkpoint=tmp_path), whole)
 
 
 def test_resumed_many_times(tmp_path, stop_after):

@@ -16,8 +16,14 @@ from manyview import (
     GBS,
     MCGL,
     MGL,
+    NEMO,
+    SNF,
+    WNN,
+    AnchorGraph,
     AngularCIGMVC,
     ConsensusGraph,
+    MultiViewKMeans,
+    MultiViewSphericalKMeans,
     SpectralAverage,
     SpectralConcat,
     datasets,
@@ -27,7 +33,7 @@ from manyview.metrics import adjusted_rand
 from manyview.spectral._labels import relabel_by_first_sample
 
 # Methods that do not depend on the order of the views either.
-BOTH = (ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, SpectralAverage)
+BOTH = (ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, SNF, NEMO, WNN, SpectralAverage)
 RUNS = settings(max_examples=10, deadline=None, derandomize=True)
 
 
@@ -71,6 +77,7 @@ def fit(method, views, n_clusters, present=None, **options):
 @given(problems())
 def test_order_of_samples_and_views(method, max_iter, problem):
     views, present, n_clusters, rng = problem
+    present = present if method._takes_missing else None
     options = {"max_iter": max_iter} if hasattr(method, "max_iter") else {}
     try:
         plain = fit(method, views, n_clusters, present, **options)
@@ -92,16 +99,16 @@ def test_order_of_samples_and_views(method, max_iter, problem):
         relabel_by_first_sample(plain.labels_[before]),
         relabel_by_first_sample(permuted.labels_[after]),
     )
-    if method is not SpectralAverage:
+    if hasattr(plain, "view_weights_"):
         np.testing.assert_array_equal(plain.view_weights_[views_order], permuted.view_weights_)
-    if options:
+    if hasattr(plain, "stop_reason_"):
         assert plain.stop_reason_ == permuted.stop_reason_
     for v, graph in zip(views_order, permuted.view_graphs_, strict=True):
         rows = plain.view_graphs_[v][before][:, before] - graph[after][:, after]
         assert abs(rows).max() == 0
 
 
-@pytest.mark.parametrize("method", [MGL, MCGL])
+@pytest.mark.parametrize("method", [MGL, MCGL, AnchorGraph])
 @RUNS
 @given(problems())
 def test_order_of_samples(method, problem):
@@ -115,6 +122,22 @@ def test_order_of_samples(method, problem):
     permuted = fit(method, [view[order] for view in views], n_clusters)
     before, after = (canonical_order(model._views).samples for model in (plain, permuted))
     np.testing.assert_array_equal(plain.embedding_[before], permuted.embedding_[after])
+
+
+@pytest.mark.parametrize("method", [MultiViewKMeans, MultiViewSphericalKMeans])
+@RUNS
+@given(problems())
+def test_order_of_samples_and_views_in_k_means(method, problem):
+    """Columns of the embedding are in the order of the clusters, and these in that of samples."""
+    views, _, n_clusters, rng = problem
+    plain = fit(method, views, n_clusters)
+    order = rng.permutation(views[0].shape[0])
+    permuted = fit(method, [view[order] for view in views[::-1]], n_clusters)
+    before, after = (canonical_order(model._views).samples for model in (plain, permuted))
+    np.testing.assert_array_equal(
+        relabel_by_first_sample(plain.labels_[before]),
+        relabel_by_first_sample(permuted.labels_[after]),
+    )
 
 
 def test_order_with_approximate_neighbours(rng):
@@ -161,7 +184,8 @@ for view in (*views.values(), *many.values()):
     print("data", hashlib.sha256(view.tobytes()).hexdigest()[:16])
 found = []
 for name in ("AngularCIGMVC", "CIGMVC", "GBS", "CoregSC", "MSC", "MGL", "MCGL",
-             "SpectralAverage", "SpectralConcat", "SpectralView"):
+             "SpectralAverage", "SpectralConcat", "SpectralView", "CoTrainSC", "AnchorGraph",
+             "MultiViewKMeans", "MultiViewSphericalKMeans"):
     found.append(getattr(manyview, name)(4, random_state=0).fit(views))
 found.append(manyview.AngularCIGMVC(4, max_iter=2, random_state=0).fit(views))
 for search in ("exact", "approximate")[: 2 if manyview.graphs._knn_faiss.is_available() else 1]:
@@ -187,5 +211,5 @@ def test_threads_and_processes():
         )
         assert run.returncode == 0, run.stderr
         outputs.append(run.stdout.splitlines())
-    assert len([line for line in outputs[0] if not line.startswith("data")]) >= 14
+    assert len([line for line in outputs[0] if not line.startswith("data")]) >= 18
     assert outputs[0] == outputs[1]

@@ -55,3 +55,14 @@ def test_good_results_give_no_warning():
         warnings.simplefilter("error")
         for method in (ConsensusGraph, GBS):
             method(4, random_state=0).fit(data.views)
+
+
+def test_equal_views_are_named_in_one_warning():
+    views = datasets.make_blob_views(120, 4, random_state=0).views
+    again = {"x": views["view0"], "y": views["view0"] * 2, "z": views["view0"], **views}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ConsensusGraph(4, random_state=0).fit(again)
+    (text,) = [str(one.message) for one in caught if "nearly the same" in str(one.message)]
+    assert text.startswith("views 'x', 'y', 'z' and 'view0' have nearly the same neighbours")
+    assert "counts 4 times" in text

@@ -24,8 +24,15 @@ from manyview import (
     MCGL,
     MGL,
     MSC,
+    NEMO,
+    SNF,
+    WNN,
+    AnchorGraph,
     AngularCIGMVC,
     CoregSC,
+    CoTrainSC,
+    MultiViewKMeans,
+    MultiViewSphericalKMeans,
     SpectralAverage,
     SpectralConcat,
     SpectralView,
@@ -37,8 +44,22 @@ from tests.helpers import memory
 
 REGISTERED = sorted({method.estimator for method in REGISTRY})
 FUSION = pytest.mark.parametrize("method", [AngularCIGMVC, CIGMVC, GBS])
+WITHOUT_GRAPHS = [CoTrainSC, MultiViewKMeans, MultiViewSphericalKMeans, AnchorGraph]
 COMPARED = pytest.mark.parametrize(
-    "method", [CoregSC, MSC, MGL, MCGL, SpectralAverage, SpectralConcat, SpectralView]
+    "method",
+    [
+        CoregSC,
+        MSC,
+        MGL,
+        MCGL,
+        SNF,
+        NEMO,
+        WNN,
+        SpectralAverage,
+        SpectralConcat,
+        SpectralView,
+        *WITHOUT_GRAPHS,
+    ],
 )
 
 
@@ -226,6 +247,12 @@ def test_precomputed_graphs(method, blobs):
         model = method(3, graph="precomputed").fit(graphs)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
         assert abs(model.unified_graph_ - expected.unified_graph_).max() < 1e-12
+        assert model.view_scalings_ == ("none",) * 3
+    for scaling in ("zscore", {"view0": "unit"}, ["none"] * 3):
+        model.set_params(scaling=scaling)
+        with pytest.raises(ValueError, match=r"scaling=.* with 'precomputed' similarities"):
+            model.fit(graphs)
+    model.set_params(scaling="none").fit(graphs)
 
 
 @FUSION
@@ -346,7 +373,7 @@ def test_permuting_samples_permutes_labels(method, blobs, rng):
     assert adjusted_rand(plain.labels_[order], permuted.labels_) == 1
 
 
-@pytest.mark.parametrize("method", [CoregSC, MSC, MGL])
+@pytest.mark.parametrize("method", [CoregSC, MSC, MGL, SNF, NEMO, WNN, *WITHOUT_GRAPHS])
 def test_view_of_equal_samples(method, blobs):
     views = [*blobs.views.values(), np.tile([1.0, 2.0, 3.0], (90, 1))]
     with pytest.warns(UserWarning, match="view 'view3' has no information about any sample"):
@@ -362,3 +389,31 @@ def test_the_display_links_to_a_page_of_the_docs(name):
         r'href="(https://github.com/manyview/manyview/blob/main/(docs/[\w-]+\.md))"', page
     )
     assert (Path(__file__).parents[2] / link.group(2)).exists()
+
+
+@pytest.mark.parametrize("method", [CoregSC, *WITHOUT_GRAPHS])
+def test_methods_without_graphs_make_them_when_asked(method, blobs):
+    """For confidence, maps and reports; the graphs are those of other methods."""
+    model = method(3, random_state=0, scaling="paper")
+    assert not hasattr(model, "view_graphs_")
+    model.fit(blobs.views)
+    assert "view_graphs_" not in vars(model)
+    assert model.confidence_.mean() > 0.8
+    expected = SpectralAverage(3, n_neighbors=model.n_neighbors_, random_state=0).fit(blobs.views)
+    for own, other in zip(model.view_graphs_, expected.view_graphs_, strict=True):
+        assert abs(own - other).max() == 0
+    model.fit([view[:60] for view in blobs.views.values()])
+    assert model.view_graphs_[0].shape == (60, 60)
+
+
+@pytest.mark.parametrize("method", WITHOUT_GRAPHS)
+def test_methods_without_graphs_need_a_number_of_clusters(method, blobs):
+    with pytest.raises(ValueError, match="n_clusters='auto', but this method can't suggest"):
+        method("auto").fit(blobs.views)
+
+
+@pytest.mark.parametrize("method", [SNF, NEMO, WNN])
+def test_equal_samples_are_not_split(method):
+    views = [np.repeat(np.random.default_rng(v).random((3, 4)), 20, axis=0) for v in range(2)]
+    with pytest.raises(ValueError, match=r"only 3 sample\(s\) of 60 differ; expected 1 to 3"):
+        method(5, random_state=0).fit(views)

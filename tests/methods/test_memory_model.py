@@ -15,9 +15,16 @@ from manyview import (
     MCGL,
     MGL,
     MSC,
+    NEMO,
+    SNF,
+    WNN,
+    AnchorGraph,
     AngularCIGMVC,
     ConsensusGraph,
     CoregSC,
+    CoTrainSC,
+    MultiViewKMeans,
+    MultiViewSphericalKMeans,
     SpectralAverage,
     SpectralConcat,
     SpectralView,
@@ -30,8 +37,12 @@ from manyview.runtime import Run
 from manyview.runtime._memory import NEVER_CHECKED
 from tests.helpers import memory as measure
 
-GRAPHS = [CIGMVC, GBS, AngularCIGMVC, SpectralAverage, SpectralConcat, SpectralView, MGL, MCGL]
-KERNELS = [CoregSC, MSC]
+GRAPHS = [
+    CIGMVC, GBS, AngularCIGMVC, SpectralAverage, SpectralConcat, SpectralView, MGL, MCGL, SNF, NEMO,
+    WNN,
+]  # fmt: skip
+LINEAR = [AnchorGraph, MultiViewKMeans, MultiViewSphericalKMeans]
+KERNELS = [CoregSC, CoTrainSC, MSC]
 CELLS = {"neighbor_search": "approximate"}
 
 
@@ -43,17 +54,22 @@ def fit_size(**changes):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    method=st.sampled_from(GRAPHS + KERNELS),
+    method=st.sampled_from(GRAPHS + LINEAR + KERNELS),
     n=st.integers(10, 200_000),
     widths=st.lists(st.integers(1, 3000), min_size=1, max_size=4),
     n_clusters=st.integers(1, 60),
     n_neighbors=st.integers(1, 50),
     stored=st.one_of(st.none(), st.integers(1, 100)),
+    all_pairs=st.booleans(),
 )
-def test_larger_fits_need_more(method, n, widths, n_clusters, n_neighbors, stored):
+def test_larger_fits_need_more(method, n, widths, n_clusters, n_neighbors, stored, all_pairs):
+    model = method(2)
+    if method in (SNF, NEMO):  # above their limit they need less: they no longer hold all pairs
+        model.set_params(max_dense_samples=2 * n if all_pairs else 0)
+
     def needed(n=n, widths=widths, n_clusters=n_clusters, n_neighbors=n_neighbors):
         views = (ViewSize(n, width, stored and stored * n) for width in widths)
-        return method(2)._memory(FitSize(n, tuple(views), n_clusters, n_neighbors)).peak
+        return model._memory(FitSize(n, tuple(views), n_clusters, n_neighbors)).peak
 
     assert needed(n=2 * n) >= needed() > 0
     assert needed(widths=[*widths, widths[0]]) >= needed()
@@ -86,6 +102,13 @@ def latent(n, widths):
         (SpectralAverage(5, random_state=0, **CELLS), 16_000, [300, 20]),
         (ConsensusGraph(10, random_state=0, **CELLS), 16_000, [32, 48, 20]),
         (CoregSC(5, max_iter=1, random_state=0), 2100, [10, 10]),
+        (CoTrainSC(5, max_iter=2, random_state=0), 2100, [10, 10]),
+        (AnchorGraph(5, random_state=0), 40_000, [32, 48, 20]),
+        (MultiViewKMeans(10, random_state=0), 80_000, [32, 48, 20]),
+        (SNF(5, max_iter=1, random_state=0), 1600, [10, 10, 10]),
+        (SNF(5, max_iter=1, random_state=0, **CELLS), 16_000, [10, 10, 10]),
+        (NEMO(5, random_state=0, **CELLS), 16_000, [32, 48, 20]),
+        (WNN(5, random_state=0, **CELLS), 7_000, [10, 12]),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else None,
 )
@@ -111,9 +134,9 @@ def no_work(monkeypatch):
     monkeypatch.setattr(_dense_kernels, "gaussian_kernel", begin)
 
 
-@pytest.mark.parametrize("method", GRAPHS + KERNELS)
+@pytest.mark.parametrize("method", GRAPHS + LINEAR + KERNELS)
 def test_fit_that_needs_too_much_is_refused_before_any_work(method, no_work, rng):
-    X = rng.standard_normal((60_000 if method in GRAPHS else 3000, 30))
+    X = rng.standard_normal((3000 if method in KERNELS else 60_000, 30))
     with memory_limit(60 * 10**6), pytest.raises(MemoryError) as raised:
         method(20).fit([X, X])
     message = str(raised.value)

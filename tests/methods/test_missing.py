@@ -5,14 +5,15 @@ import pytest
 from scipy.sparse import csr_array
 
 import manyview
-from manyview import CIGMVC, GBS, AngularCIGMVC, ConsensusGraph, SpectralAverage, datasets
+from manyview import CIGMVC, GBS, NEMO, AngularCIGMVC, ConsensusGraph, SpectralAverage, datasets
+from manyview.graphs import WeightedMean, stack_graphs
 from manyview.graphs._knn import nearest
 from manyview.graphs._weights import expand_graph, neighbor_graph
 from manyview.inputs._scaling import normalize_rows
 from manyview.metrics import clustering_accuracy
 from tests.helpers.masks import removed
 
-METHODS = [ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, SpectralAverage]
+METHODS = [ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, NEMO, SpectralAverage]
 
 
 def with_nan(views, present):
@@ -92,6 +93,7 @@ def test_digits_with_30_percent_of_the_pairs_removed():
     assert np.mean(found) >= clustering_accuracy(data.target, whole) - 0.05
 
 
+@pytest.mark.filterwarnings("ignore:view 'view.' has no sample in common")
 def test_views_that_share_no_samples(blobs):
     """Half of the samples in one view, half in the other: no bridge is possible."""
     present = np.zeros((150, 2), dtype=bool)
@@ -156,10 +158,50 @@ def test_errors(blobs, rng):
         model.fit(blobs.views, present=mask)
     some = with_nan(blobs.views, removed(150, 3, 0.1, rng))
     for method in (manyview.MGL, manyview.MCGL, manyview.MSC, manyview.CoregSC):
-        message = f"lacks .* of 150 samples; expected complete views for {method.__name__}, or Con"
+        message = f"lacks .* of 150 samples; expected complete views for {method.__name__}, or one"
         with pytest.raises(ValueError, match=message):
             method(3).fit(some)
     square = [np.abs(rng.standard_normal((30, 30))) for _ in range(2)]
     square[0][3] = np.nan
     with pytest.raises(ValueError, match="expected empty rows and columns in precomputed graphs"):
         AngularCIGMVC(3, graph="precomputed").fit(square)
+
+
+def test_edges_of_incomplete_samples_weigh_less(blobs, rng):
+    present = removed(150, 3, 0.3, rng)
+    weights = np.array([1.0, 2.0, 5.0])
+    graphs = ConsensusGraph(3, random_state=0).fit(blobs.views, present=present).view_graphs_
+    stack = stack_graphs(graphs)
+    sums = stack.matrix(stack.edges(WeightedMean(weights))).sum(axis=1)
+    np.testing.assert_allclose(sums, present @ weights / weights.sum())
+
+
+def test_samples_of_a_poor_view_alone_do_not_join_what_a_good_one_separates():
+    """Both views at 280 of 400 samples; the second does not tell clusters 0 and 1 apart."""
+    rng = np.random.default_rng(0)
+    target = np.repeat(np.arange(4), 100)
+    good = rng.normal(size=(400, 5)) + 5 * np.eye(5)[target]
+    poor = rng.normal(size=(400, 5)) + 2.5 * np.eye(5)[np.where(target == 1, 0, target)]
+    present = np.ones((400, 2), dtype=bool)
+    present[rng.permutation(400)[:120], 0] = False
+    labels = ConsensusGraph(4, random_state=0).fit([good, poor], present=present).labels_
+    whole = present.all(axis=1)
+    assert clustering_accuracy(target[whole], labels[whole]) > 0.95  # rows scaled to 1: 0.88
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("method", ["consensus", "nemo", "anchors"])
+def test_views_without_a_common_sample_are_warned_of(blobs, method):
+    first = np.arange(150) < 70
+    present = np.column_stack([first, ~first])
+    views = dict(list(blobs.views.items())[:2])
+    found = manyview.cluster(views, 3, method=method, present=present)
+    assert any("view 'view0' has no sample in common with the other" in w for w in found.warnings)
+
+
+def test_methods_for_missing_samples_are_named(blobs, rng):
+    present = removed(150, 3, 0.3, rng)
+    with pytest.raises(
+        ValueError, match=r"expected complete views for MGL, or one of .*Graph.*NEMO"
+    ):
+        manyview.cluster(blobs.views, 3, method="mgl", present=present)

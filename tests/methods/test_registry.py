@@ -48,8 +48,8 @@ def test_cluster_takes_every_short_name(name):
 
 
 def test_cluster_refuses_other_names():
-    with pytest.raises(ValueError, match="method='kmeans'; expected one of") as caught:
-        manyview.cluster([[[0.0]]], 3, method="kmeans")
+    with pytest.raises(ValueError, match="method='kmedoids'; expected one of") as caught:
+        manyview.cluster([[[0.0]]], 3, method="kmedoids")
     offered = str(caught.value).partition("expected one of ")[2]
     assert sorted(part.strip("'") for part in offered.split(", ")) == sorted(SHORT_NAMES)
 
@@ -71,3 +71,8 @@ def test_every_estimator_estimates_its_memory(method):
     n = 30_000
     size = FitSize(n, (ViewSize(n, 40), ViewSize(n, 20)), n_clusters=8, n_neighbors=15)
     assert method.make(8)._memory(size).peak > 0
+
+
+def test_what_takes_missing_views():
+    for method in REGISTRY:
+        assert method.make(3)._takes_missing == method.takes_missing, method.estimator

@@ -138,6 +138,9 @@ def test_feature_effects_have_their_sign(ax):
     plotting.plot_feature_effects(effects, ax)
     assert [bar.get_width() for bar in ax.patches] == [2.5, -1.25]
     assert [text.get_text() for text in ax.texts] == ["+2.50", "-1.25"]
+    for bar in ax.patches:  # the colours of clusters would say something else
+        red, green, blue, _ = bar.get_facecolor()
+        assert red == green == blue
     assert [label.get_text() for label in ax.get_yticklabels()] == ["<b>", r"\$x\$"]
 
 

@@ -135,7 +135,9 @@ def test_forms_of_input(blobs, form):
 
 
 @pytest.mark.parametrize("method", [CIGMVC, GBS, manyview.MGL, manyview.CoregSC,
-                                    manyview.SpectralAverage, manyview.SpectralView])  # fmt: skip
+                                    manyview.SpectralAverage, manyview.SpectralView,
+                                    manyview.CoTrainSC, manyview.AnchorGraph,
+                                    manyview.MultiViewKMeans])  # fmt: skip
 def test_every_method_predicts(method, blobs):
     model = method(3, random_state=0).fit(rows_of(blobs.views, slice(0, 80)))
     found = model.predict(rows_of(blobs.views, slice(80, 120)))

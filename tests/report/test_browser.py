@@ -179,7 +179,7 @@ def test_table_sorts_and_finds(html, visit, contents):
     assert heads.last.get_attribute("aria-sort") == "descending"
     values = column(page, 7)
     assert values == sorted(values, reverse=True)
-    head = page.locator("#samples th button", has_text="confidence")
+    head = page.locator("#samples th button", has_text="Confidence")
     head.click()
     values = column(page, 3)
     assert values == sorted(values, reverse=True)

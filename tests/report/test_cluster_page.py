@@ -47,6 +47,13 @@ def test_page_has_every_part(html, contents):
     assert groups == []  # ids of figures would clash
 
 
+def test_maps_of_views_say_how_many_samples_were_placed(html, contents, monkeypatch):
+    assert "t-SNE placed" not in html  # all were
+    assert ">Confidence</button>" in html  # as Id and Cluster
+    monkeypatch.setattr("manyview.report._cluster_page.MAX_VIEW_TSNE", 100)
+    assert "single views, t-SNE placed 100 samples" in render_clusters(contents)
+
+
 def test_data_are_those_of_the_samples(html, contents):
     points = page_points(html)
     assert points.ids == list(contents.ids)

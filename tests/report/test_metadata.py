@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manyview.inputs.files import read_metadata
 from manyview.report._metadata import cluster_association, metadata_columns, metadata_effects
 
 LABELS = np.array([0, 0, 0, 1, 1, 1])
@@ -50,15 +49,3 @@ def test_associations_and_effects():
     assert by_name["none: x"] == by_name["flat"] == 0
     assert by_name["number"] < 0
     assert metadata_effects([], LABELS, 2) is None
-
-
-def test_files_keep_ids_as_text(tmp_path):
-    path = tmp_path / "m.csv"
-    path.write_text("id;age;kind\n007;3;x\n8;;\n")
-    table = read_metadata(str(path), "id")
-    assert table.index == ["007", "8"]
-    np.testing.assert_array_equal(table["age"], [3, np.nan])
-    assert table["kind"].tolist() == ["x", None]
-    assert read_metadata(f"{path}@id").columns == ["age", "kind"]
-    with pytest.raises(ValueError, match="no column 'cell' for the ids"):
-        read_metadata(f"{path}@cell", "id")

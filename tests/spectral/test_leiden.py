@@ -72,7 +72,7 @@ def test_the_command(blobs, tmp_path, monkeypatch, capsys):
     assert cli.main([*words, "--clusters", "3", "--output", "other"]) == 2
     assert "expected one of them" in capsys.readouterr().err
     assert cli.main([*words, "--method", "gbs", "--output", "other"]) == 2
-    assert "--resolution with --method gbs; expected consensus" in capsys.readouterr().err
+    assert "--resolution with --method gbs; expected one of consensus, " in capsys.readouterr().err
 
 
 def test_the_extra_is_named(blobs, monkeypatch):

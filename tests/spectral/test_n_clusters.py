@@ -1,6 +1,6 @@
 """The number of clusters: suggested, and used for n_clusters="auto"."""
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import matplotlib as mpl
 import numpy as np
@@ -37,14 +37,14 @@ def generated_sets():
         yield n_clusters, make[seed % 3](max(300, 80 * n_clusters), n_clusters, seed)
 
 
-@pytest.mark.full
-def test_right_for_most_generated_sets():
+@pytest.mark.parametrize("count", [6, pytest.param(30, marks=pytest.mark.slow)])
+def test_right_for_most_generated_sets(count):
     right = [
         suggest_n_clusters(data.views).n_clusters == n_clusters
-        for n_clusters, data in generated_sets()
+        for n_clusters, data in islice(generated_sets(), count)
     ]
-    assert len(right) == 30
-    assert np.mean(right) >= 0.9
+    assert len(right) == count
+    assert sum(right) >= 0.9 * count
 
 
 def test_scores_of_all_candidates():
@@ -54,8 +54,7 @@ def test_scores_of_all_candidates():
     assert [row["n_clusters"] for row in rows] == list(range(2, 13))
     assert found.n_clusters == 5
     assert found.has_structure
-    best = max(row["score"] for row in rows)
-    assert next(row["n_clusters"] for row in rows if row["score"] >= 0.99 * best) == 5
+    assert max(rows, key=lambda row: row["score"])["n_clusters"] == 5
     for row in rows:
         parts = row["stability"], row["modularity"] ** 0.5, np.log(row["n_clusters"]) ** 0.25
         assert row["score"] == pytest.approx(np.prod(parts))
@@ -174,7 +173,7 @@ def test_errors(rng):
         suggest_n_clusters([rng.standard_normal((2, 5))], graph="heat", n_neighbors="all")
     with pytest.raises(ValueError, match=r"n_clusters='many'; expected a number or 'auto'"):
         AngularCIGMVC("many").fit(X)
-    with pytest.raises(ValueError, match="n_clusters='auto', but a method on kernels"):
+    with pytest.raises(ValueError, match="n_clusters='auto', but this method can't suggest"):
         CoregSC("auto").fit(X)
     with pytest.raises(ValueError, match="max_clusters=1"):
         suggest_n_clusters(X, max_clusters=1)

@@ -6,7 +6,13 @@ threads. `tests/helpers/oracle.py` has a plain NumPy version of each kernel.
 
 from manyview._kernels._blocks import chebyshev_step, subtract_projections
 from manyview._kernels._content import dense_row_digests, hash_numbers, sparse_row_digests
-from manyview._kernels._distances import dense_sq_distances, sparse_candidates, sparse_sq_distances
+from manyview._kernels._diffusion import diffuse
+from manyview._kernels._distances import (
+    dense_sq_distances,
+    keep_nearest,
+    sparse_candidates,
+    sparse_sq_distances,
+)
 from manyview._kernels._patterns import (
     align_weights,
     breadth_first_depth,

@@ -2,8 +2,11 @@
 
 import numpy as np
 from numba import njit, prange
+from numpy.typing import NDArray
 
 from manyview._typing import FloatArray, IntArray
+
+Single = NDArray[np.float32]
 
 
 @njit(parallel=True, cache=True)
@@ -95,3 +98,31 @@ def sparse_candidates(
                 best[position] = score
                 out[i - start, position] = j
     return out
+
+
+@njit(nogil=True, cache=True)
+def keep_nearest(
+    products: Single, row_halves: Single, halves: Single, first: int,
+    asking: IntArray, distances: Single, found: IntArray,
+) -> None:  # fmt: skip
+    """Keep in `found` the nearest of what a row has and of first, first + 1, ..., nearest first.
+
+    Row r of `products` is that of row asking[r]. `distances` are half the squared ones, from
+    products and halves of squared norms.
+    """
+    m = found.shape[1]
+    for r in range(len(asking)):
+        best, numbers = distances[asking[r]], found[asking[r]]
+        limit = best[m - 1] - row_halves[r]
+        for j in range(products.shape[1]):
+            score = halves[j] - products[r, j]
+            if score < limit:
+                distance = score + row_halves[r]
+                position = m - 1
+                while position > 0 and best[position - 1] > distance:
+                    best[position] = best[position - 1]
+                    numbers[position] = numbers[position - 1]
+                    position -= 1
+                best[position] = distance
+                numbers[position] = first + j
+                limit = best[m - 1] - row_halves[r]

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from manyview.cli._extras import require_report
-from manyview.cli._inputs import add_seed, check_seed, command_line
+from manyview.cli._inputs import command_line
+from manyview.cli._settings import add_seed, check_seed
 from manyview.cli._terminal import print_path, print_table, progress
 
 # Names in the table, and names in the API; the report is about the first.

@@ -2,17 +2,17 @@
 
 import argparse
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from manyview.cli._terminal import warn
 
 _LISTED = 10  # columns on the terminal; summary.json has all
 _DEFAULTS = {"decimal": ".", "encoding": "utf-8"}
-# Options of reading that a command needs to give the same result.
-READING = (
+# Options that all commands with views need to give the same result.
+_REPEATED = (
     "id", "drop", "drop-non-numeric", "categorical", "impute", "na-values", "decimal", "encoding",
-    "comment", "transpose",
+    "comment", "transpose", "clusters", "neighbors", "scaling", "seed", "output",
 )  # fmt: skip
 
 
@@ -53,22 +53,17 @@ def add_input_options(parser: argparse.ArgumentParser, *, model: bool = False) -
     # fmt: on
 
 
-def add_seed(add: Callable[..., Any]) -> None:
-    add("--seed", type=int, default=0, metavar="N", help="random seed (default: %(default)s)")
-
-
-def check_seed(seed: int) -> None:
-    from manyview.runtime import check_integer
-
-    check_integer("seed", seed, 0, 2**32 - 1)
-
-
 def add_data_home(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-home", metavar="DIR", help="folder with the data files")
 
 
-def read_tables(options: argparse.Namespace, *, on_dask: bool = False) -> Any:
-    """The views; with `on_dask`, Dask workers read Parquet files themselves."""
+def read_tables(
+    options: argparse.Namespace, other: str | None = None, *, on_dask: bool = False
+) -> Any:
+    """The views; with `on_dask`, Dask workers read Parquet files themselves.
+
+    The options may also be for an `other` file.
+    """
     how = read_options(options, options.categorical)
     if on_dask:
         from manyview.distributed import read_files
@@ -77,10 +72,11 @@ def read_tables(options: argparse.Namespace, *, on_dask: bool = False) -> Any:
     from manyview.inputs import align, prepared
     from manyview.inputs.files import read_tables as read
 
-    return align(prepared(read(options.views, how), options.impute, options.categorical))
+    tables = read(options.views, how, others=() if other is None else (other,))
+    return align(prepared(tables, options.impute, options.categorical))
 
 
-def read_options(options: argparse.Namespace, categorical: Sequence[str]) -> Any:
+def read_options(options: argparse.Namespace, categorical: Sequence[str] = ()) -> Any:
     """How files are read."""
     from manyview.inputs.files import ReadOptions
 
@@ -108,9 +104,10 @@ def warn_of_dropped(tables: Any) -> None:
 
 
 def command_line(options: argparse.Namespace, *flags: str) -> str:
-    """The command, with its views and those of the `flags` that have a value."""
-    words = ["manyview", options.command, *getattr(options, "views", ())]
-    for flag in flags:
+    """The command, with its views, settings, and those of the `flags` that have a value."""
+    views = getattr(options, "views", ())
+    words = ["manyview", options.command, *views]
+    for flag in (*(_REPEATED if views else ()), *flags):
         value = getattr(options, flag.replace("-", "_"))
         if isinstance(value, list) and value:
             dashed = any(one.startswith("-") for one in value)

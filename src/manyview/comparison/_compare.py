@@ -69,6 +69,12 @@ def compare(
     **options
         Parameters of all the methods, such as ``n_neighbors=20``.
 
+    See Also
+    --------
+    cluster : One clustering.
+    Comparison : What is returned.
+    manyview.plotting.plot_agreement : Draws how the clusterings agree.
+
     Examples
     --------
     >>> import manyview

@@ -22,6 +22,18 @@ class Row:
     `smallest` and `largest` are numbers of samples in a cluster. `cut` and `modularity` are
     measured on the average of the views' graphs. `agreement` is the mean ARI with the other
     clusterings, `subsamples` that with clusterings of 80 % of the samples.
+
+    See Also
+    --------
+    manyview.Comparison : Has one per clustering.
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> first, second = manyview.compare(data.views, [2, 3], ["average"]).rows
+    >>> first.title, first.n_clusters, first.cut < second.cut
+    ('average, 2', 2, True)
     """
 
     title: str
@@ -53,6 +65,19 @@ class Comparison:
     fail, by title. `agreement` is the ARI of every two of `results`, in their order: 1 is the same,
     0 is chance. `cluster_number` is the suggested number of clusters with its evidence, None if no
     clustering asked for it.
+
+    See Also
+    --------
+    compare : Makes it.
+    manyview.plotting.plot_alluvial : Draws where the samples of each cluster are in the others.
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> found = manyview.compare(data.views, 3, ["consensus", "average"])
+    >>> found.agreement.round(2).tolist()
+    [[1.0, 0.97], [0.97, 1.0]]
     """
 
     rows: tuple[Row, ...]
@@ -126,19 +151,20 @@ class Comparison:
 
         return render_comparison(self, title, command)
 
-    def files(self, command: str | None = None) -> dict[str, bytes]:
+    def files(self, command: str | None = None, *, page: bool = True) -> dict[str, bytes]:
         """The files that the command line writes, by name."""
         table = self.table()
         rows = [[_text(value) for value in row.values()] for row in table]
         labels = zip(self.ids, *self.labels.values(), strict=True)
         summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
-        # The last one is written last: where it exists, all files are of one run.
-        return {
+        files = {
             "comparison.csv": csv_text([list(table[0]), *rows]).encode(),
             "labels.csv": csv_text([["id", *self.labels], *labels]).encode(),
-            "comparison.html": self.report_html(command=command).encode(),
-            "summary.json": summary.encode(),
         }
+        if page:
+            files["comparison.html"] = self.report_html(command=command).encode()
+        # Written last: where it exists, all files are of one run.
+        return files | {"summary.json": summary.encode()}
 
 
 def _titles_by_text(pairs: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, list[str]]:

@@ -22,7 +22,7 @@ def render_comparison(comparison: Any, title: str, command: str | None) -> str:
         headings=list(columns), lines=list(zip(rows, cells, strict=True)),
         meanings={name: text for name, text in MEANINGS.items() if name in columns},
         titles=list(comparison.results), agreement=comparison.agreement.tolist(),
-        figures=_figures(comparison),
+        figures=_figures(comparison), most_columns=_MOST_COLUMNS,
         base_css=package_file("report/base.css"),
     )  # fmt: skip
 

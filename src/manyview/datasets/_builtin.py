@@ -14,6 +14,17 @@ def load_digits_views() -> MultiViewData:
 
     "pixels" is the image, "fourier" the magnitudes of its Fourier transform, which do not change
     when the digit is shifted, "gradients" histograms of edge directions in nine windows.
+
+    See Also
+    --------
+    load_breast_cancer_views : Also built in.
+    fetch : The paper's data sets.
+
+    Examples
+    --------
+    >>> data = load_digits_views()
+    >>> {name: view.shape for name, view in data.views.items()}
+    {'pixels': (1797, 64), 'fourier': (1797, 40), 'gradients': (1797, 72)}
     """
     digits = load_digits()
     images = digits.images
@@ -32,6 +43,16 @@ def load_breast_cancer_views() -> MultiViewData:
     Ten measures of the nuclei in an image of cells: their mean over the nuclei ("mean"), its
     standard error ("error"), and the mean of the three largest values ("worst"). Each feature is
     standardised, because areas in the thousands stand beside fractions.
+
+    See Also
+    --------
+    load_digits_views : Also built in.
+    fetch : The paper's data sets.
+
+    Examples
+    --------
+    >>> load_breast_cancer_views().views["mean"].shape
+    (569, 10)
     """
     cancer = load_breast_cancer()
     data = (cancer.data - cancer.data.mean(axis=0)) / cancer.data.std(axis=0)

@@ -75,6 +75,15 @@ def data_folder(data_home: PathLike | None = None) -> Path:
     2. the environment variable MANYVIEW_DATA;
     3. `data`, if the working folder is a clone of manyview;
     4. `manyview` in the user's cache folder.
+
+    See Also
+    --------
+    fetch : Reads from this folder.
+
+    Examples
+    --------
+    >>> data_folder("somewhere").name
+    'somewhere'
     """
     given = data_home if data_home is not None else os.environ.get("MANYVIEW_DATA")
     if given:
@@ -100,6 +109,17 @@ def fetch(name: str, data_home: PathLike | None = None) -> MultiViewData:
     ------
     OSError
         If the file is missing and cannot be downloaded, or does not have the expected SHA-256.
+
+    See Also
+    --------
+    data_folder : Where the files are looked for.
+    load_digits_views : Needs no file.
+
+    Examples
+    --------
+    >>> from manyview.datasets import fetch
+    >>> fetch("WebKB").views["view0"].shape  # doctest: +SKIP
+    (203, 1703)
     """
     known = {source.lower(): source for source in SOURCES}
     if str(name).lower() not in known:
@@ -114,7 +134,17 @@ def fetch(name: str, data_home: PathLike | None = None) -> MultiViewData:
 
 
 def status(source: Source, data_home: PathLike | None = None) -> str:
-    """Whether the file of a data set is present: "yes", "no", or "wrong file"."""
+    """Whether the file of a data set is present: "yes", "no", or "wrong file".
+
+    See Also
+    --------
+    fetch : Downloads what is missing.
+
+    Examples
+    --------
+    >>> status(SOURCES["BBC"], "no such folder")
+    'no'
+    """
     path = data_folder(data_home) / source.file
     if not path.exists():
         return "no"
@@ -178,7 +208,16 @@ def _fetcher(name: str) -> Callable[..., MultiViewData]:
         return fetch(name, data_home)
 
     fetch_one.__name__ = fetch_one.__qualname__ = f"fetch_{name.lower()}"
-    fetch_one.__doc__ = f"{name}: {SOURCES[name].description}; see `fetch`."
+    fetch_one.__doc__ = f"""{name}: {SOURCES[name].description}.
+
+    See Also
+    --------
+    fetch : Reads it; `data_home` is described there.
+
+    Examples
+    --------
+    >>> {fetch_one.__name__}().views  # doctest: +SKIP
+    """
     return fetch_one
 
 

@@ -26,6 +26,17 @@ def make_blob_views(
     widths : number of features of each view
     spread : standard deviation of the samples around their centre
     separation : typical distance between two centres, for any number of features
+
+    See Also
+    --------
+    make_conflict_views : The same with a view that disagrees.
+    make_latent_views : Overlapping clusters.
+
+    Examples
+    --------
+    >>> data = make_blob_views(90, 3, widths=(4, 6), random_state=0)
+    >>> data.views["view1"].shape, data.n_clusters
+    ((90, 6), 3)
     """
     _check(n_samples, n_clusters, widths)
     rng = np.random.default_rng(random_state)
@@ -59,6 +70,15 @@ def make_latent_views(
     stray : share of the samples that a view puts into a random cluster
         `conflicts` of the result has which of them changed cluster.
     noise : standard deviation of the noise added to each feature, which has one of about 1 without
+
+    See Also
+    --------
+    make_blob_views : Clusters that are easy to tell apart.
+
+    Examples
+    --------
+    >>> make_latent_views(100, 5, random_state=0).views["view2"].shape
+    (100, 64)
     """
     _check(n_samples, n_clusters, widths)
     check_integer("latent", latent, 1)
@@ -110,6 +130,15 @@ def make_conflict_views(
     share : share of the samples it disagrees on; `conflicts` of the result has which
 
     The other parameters are those of `make_blob_views`.
+
+    See Also
+    --------
+    make_blob_views : The same without a conflict.
+
+    Examples
+    --------
+    >>> make_conflict_views(100, share=0.3, random_state=0).conflicts.sum(axis=0).tolist()
+    [30, 0, 0]
     """
     _check(n_samples, n_clusters, widths)
     check_real("share", share, 0)
@@ -136,7 +165,17 @@ def make_moon_views(
     noise: float = 0.05,
     random_state: int | None = None,
 ) -> MultiViewData:
-    """Two interleaved half circles, rotated into `width` dimensions in each view, with noise."""
+    """Two interleaved half circles, rotated into `width` dimensions in each view, with noise.
+
+    See Also
+    --------
+    make_blob_views : Round clusters.
+
+    Examples
+    --------
+    >>> make_moon_views(100, random_state=0).views["view0"].shape
+    (100, 6)
+    """
     check_integer("n_views", n_views, 1)
     _check(n_samples, 2, (width,))
     rng = np.random.default_rng(random_state)

@@ -6,7 +6,6 @@ searched by the owners of the cells nearest to it, mostly its own worker. How ma
 searched is measured on trial samples, as on one machine.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,18 +27,21 @@ from manyview.distributed._knn import (
     no_neighbors,
 )
 from manyview.graphs import (
-    BLOCK,
     POINTS_PER_CELL,
+    SPARE_CANDIDATES,
     TARGET_RECALL,
     TRIALS,
+    Cells,
     cell_centres,
-    cell_index,
     cell_order,
+    cell_ranks,
     min_probed,
     n_cells_for,
+    n_probed_for,
+    near_cells,
     nearest_cells,
     rank_candidates,
-    search_cells,
+    sorted_cells,
 )
 from manyview.inputs import DenseRows
 
@@ -52,41 +54,37 @@ class Quantiser:
     """The centres of the cells."""
 
     centre: FloatArray  # subtracted from every row
-    centres: NDArray[np.float32]  # of the cells
-    rank: IntArray  # of every cell, in an order in which close ones are close to each other
+    centres: NDArray[np.float32]  # of the cells, close ones close to each other
     trials: SampleRows  # samples whose neighbours are searched in all cells
 
     def centred(self, rows: FloatArray) -> NDArray[np.float32]:
         return np.asarray(rows - self.centre, dtype=np.float32)
-
-    def nearest_cells(self, rows: FloatArray, count: int) -> IntArray:
-        return nearest_cells(self.centres, self.centred(rows), count)
 
 
 @dataclass
 class CellBlock:
     """The samples in the cells of one worker, and the cell of each.
 
-    The index is built on first use; it is not sent to other workers.
+    They are sorted into the cells on first use; that is not sent to other workers.
     """
 
     own: SampleRows
     cells: IntArray
     quantiser: Quantiser
-    _index: Any = field(default=None, repr=False)
+    _sorted: Cells | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.own)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_index": None}
+        return self.__dict__ | {"_sorted": None}
 
-    @property
-    def index(self) -> Any:
-        if self._index is None:
-            rows = self.quantiser.centred(_dense(self.own))
-            self._index = cell_index(self.quantiser.centres, rows)
-        return self._index
+    def sorted(self, n_probed: int) -> Cells:
+        if self._sorted is None:
+            centres, rows = self.quantiser.centres, self.quantiser.centred(_dense(self.own))
+            near = near_cells(centres, n_probed)
+            self._sorted = sorted_cells(centres, rows, self.cells, near)
+        return self._sorted
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ def cell_search(
     quantiser = session.submit("cells", _train, drawn, n_cells, seed)
     cells = session.map_blocks("cells", _assign, blocks, quantiser)
     counts = session.map_blocks("cells", np.bincount, cells, None, n_cells)
-    owner = session.submit("cells", _owners, quantiser, counts)
+    owner = session.submit("cells", _owners, counts)
     moved = [
         session.map_blocks("cells", _rows_of_owner, blocks, cells, owner, g)
         for g in range(n_blocks)
@@ -179,23 +177,19 @@ def _train(drawn: Sequence[tuple[SampleRows, SampleRows]], n_cells: int, seed: i
     trials = _draw_trials(concat_samples([trials for _, trials in drawn]))
     centre = rows.mean(axis=0)
     centres = cell_centres((rows - centre).astype(np.float32), n_cells, seed)
-    rank = np.empty(len(centres), dtype=np.int64)
-    rank[cell_order(centres, seed)] = np.arange(len(centres))
-    return Quantiser(centre, centres, rank, trials)
+    return Quantiser(centre, centres[cell_order(centres, seed)], trials)
 
 
 def _assign(own: SampleRows, quantiser: Quantiser) -> IntArray:
-    return quantiser.nearest_cells(_dense(own), 1)[:, 0]
+    return nearest_cells(quantiser.centres, quantiser.centred(_dense(own)), 1)[:, 0]
 
 
-def _owners(quantiser: Quantiser, counts: Sequence[IntArray]) -> IntArray:
+def _owners(counts: Sequence[IntArray]) -> IntArray:
     """The worker of each cell: close cells go to the same one, about as many samples to each."""
     n_blocks, total = len(counts), np.sum(counts, axis=0)
-    order = np.argsort(quantiser.rank)
-    middle = np.cumsum(total[order]) - total[order] / 2
-    owner = np.empty(len(order), dtype=np.int64)
-    owner[order] = np.minimum(middle * n_blocks // max(int(total.sum()), 1), n_blocks - 1)
-    return owner
+    middle = np.cumsum(total) - total / 2
+    owner = np.minimum(middle * n_blocks // max(int(total.sum()), 1), n_blocks - 1)
+    return np.asarray(owner, dtype=np.int64)
 
 
 def _rows_of_owner(
@@ -212,20 +206,18 @@ def _collect(moved: Sequence[tuple[SampleRows, IntArray]], quantiser: Quantiser)
 
 
 def _samples_by_cell(block: CellBlock) -> IntArray:
-    return block.own.samples[np.argsort(block.quantiser.rank[block.cells], kind="stable")]
+    return block.own.samples[np.argsort(block.cells, kind="stable")]
 
 
 def _search_trials(block: CellBlock, m: int) -> tuple[FloatArray, IntArray]:
     """Distances of the samples nearest to the trials; ranks of their cells, nearest cell 0."""
     own, quantiser = block.own, block.quantiser
     found = nearest_in(quantiser.trials, own, m + 1)
-    cells = quantiser.nearest_cells(_dense(quantiser.trials), len(quantiser.centres))
-    ranks = np.empty_like(cells)
-    np.put_along_axis(ranks, cells, np.arange(cells.shape[1])[None], axis=1)
     found_in = np.zeros_like(found.indices)
     if len(own):
         found_in = block.cells[np.searchsorted(own.samples, found.indices)]
-    return found.sq_distances, np.take_along_axis(ranks, found_in, axis=1)
+    rows = quantiser.centred(_dense(quantiser.trials))
+    return found.sq_distances, cell_ranks(quantiser.centres, rows, found_in)
 
 
 def _measure(
@@ -236,44 +228,43 @@ def _measure(
     ranks = np.concatenate([rank for _, rank in trials], axis=1)
     # The first is the trial itself.
     order = np.argsort(distances, axis=1, kind="stable")[:, 1 : m + 1]
-    needed = np.sort(np.take_along_axis(ranks, order, axis=1).ravel())
-    enough = int(needed[math.ceil(TARGET_RECALL * len(needed)) - 1]) + 1
+    needed = np.take_along_axis(ranks, order, axis=1)
+    enough = n_probed_for(needed, TARGET_RECALL)
     n_probed = min(max(min_probed(n, n_cells), enough), n_cells)
     return float((needed < n_probed).mean()), n_probed
 
 
 def _owners_to_ask(block: CellBlock, owner: IntArray, n_blocks: int, n_probed: int) -> BoolArray:
     """(rows, workers): whether a worker owns one of the cells nearest to a row."""
-    rows = _dense(block.own)
+    rows = block.quantiser.centred(_dense(block.own))
+    order = np.argsort(block.cells, kind="stable")
+    probed = block.sorted(n_probed).probed(rows[order], block.cells[order], n_probed)
     out = np.zeros((len(rows), n_blocks), dtype=bool)
-    for start in range(0, len(rows), BLOCK):
-        some = slice(start, start + BLOCK)
-        cells = block.quantiser.nearest_cells(rows[some], n_probed)
-        np.put_along_axis(out[some], owner[cells], True, axis=1)
+    out[order[:, None], owner[probed]] = True
     return out
 
 
-def _rows_asking(block: CellBlock, owners: BoolArray, h: int) -> tuple[SampleRows, IntArray]:
-    """The samples that ask worker h, and their rows in this block."""
+def _rows_asking(
+    block: CellBlock, owners: BoolArray, h: int
+) -> tuple[SampleRows, IntArray, IntArray]:
+    """The samples that ask worker h, their cells, and their rows in this block."""
     rows = np.flatnonzero(owners if owners.ndim == 1 else owners[:, h])
-    return block.own.select(rows), rows
+    return block.own.select(rows), block.cells[rows], rows
 
 
 def _answer(
-    block: CellBlock, asking: tuple[SampleRows, IntArray], n_probed: int, m: int
+    block: CellBlock, asking: tuple[SampleRows, IntArray, IntArray], n_probed: int, m: int
 ) -> tuple[SampleNeighbors, IntArray]:
     """The nearest samples here, in the nearest `n_probed` of all cells; in all of them for 0."""
-    (new, rows), own = asking, block.own
+    (new, cells, rows), own = asking, block.own
     if n_probed == 0 or len(new) == 0 or len(own) == 0:
         found = nearest_in(new, own, m + 1)
     else:
         found = no_neighbors(new.samples, min(m + 1, len(own)))
-        both, data = concat_rows([own.rows, new.rows]), _dense(new)
+        both, data = concat_rows([own.rows, new.rows]), block.quantiser.centred(_dense(new))
         norms, targets = both.sq_norms(), len(own) + np.arange(len(new))
-        block.index.nprobe = n_probed
-        for start in range(0, len(data), BLOCK):
-            some = slice(start, start + BLOCK)
-            candidates = search_cells(block.index, block.quantiser.centred(data[some]), m + 1)
+        wanted = min(m + 1 + SPARE_CANDIDATES, len(own))
+        for some, candidates in block.sorted(n_probed).blocks(data, cells, n_probed, wanted):
             ranked = rank_candidates(both, targets[some], candidates, m + 1, norms)
             found.indices[some], found.sq_distances[some] = own.samples[ranked[0]], ranked[1]
     found.sq_distances[found.indices == new.samples[:, None]] = np.inf  # not its own neighbour

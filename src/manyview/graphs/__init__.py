@@ -1,5 +1,6 @@
 """Views -> nearest-neighbour graphs, stacked on one sparse pattern."""
 
+from manyview.graphs._affinity import AFFINITY_REACH, Affinity, lone_affinity, scaled_affinity
 from manyview.graphs._bridges import (
     GAP_DIGITS,
     Bridges,
@@ -15,11 +16,13 @@ from manyview.graphs._build import (
     concatenated_graph,
     graphs_in_words,
     joined,
+    joined_graph,
     rows_in_order,
     view_graphs,
     warn_of_bridges,
     warn_of_no_edges,
 )
+from manyview.graphs._cells import Cells, n_probed_for, sorted_cells
 from manyview.graphs._components import component_labels, count_components
 from manyview.graphs._confidence import own_cluster_share
 from manyview.graphs._dense_kernels import check_dense_limit, view_kernels
@@ -34,17 +37,17 @@ from manyview.graphs._knn import (
     rank_candidates,
 )
 from manyview.graphs._knn_faiss import (
-    BLOCK,
     POINTS_PER_CELL,
+    SPARE_CANDIDATES,
     TARGET_RECALL,
     TRIALS,
     cell_centres,
-    cell_index,
     cell_order,
+    cell_ranks,
     min_probed,
     n_cells_for,
+    near_cells,
     nearest_cells,
-    search_cells,
 )
 from manyview.graphs._row_block import (
     RowBlock,
@@ -63,12 +66,15 @@ from manyview.graphs._steps import (
     OwnClusterShare,
     Stack,
     Step,
+    WeightedMean,
 )
 from manyview.graphs._weights import (
     WEIGHTINGS,
     EdgeRules,
     edge_rules,
+    expand_graph,
     graph_from_neighbors,
     neighbor_weights,
+    scale_rows,
     untied_distances,
 )

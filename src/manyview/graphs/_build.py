@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, IntArray
-from manyview.graphs._bridges import add_bridges, closest_bridges, union_components
+from manyview.graphs._bridges import Bridges, add_bridges, closest_bridges, union_components
 from manyview.graphs._checkpoint import ViewGraph, load_graph, save_graph
 from manyview.graphs._knn import nearest
 from manyview.graphs._row_block import reordered
@@ -21,6 +21,7 @@ from manyview.graphs._weights import (
     expand_graph,
     neighbor_graph,
     precomputed_graph,
+    scale_rows,
 )
 from manyview.inputs import (
     CanonicalOrder,
@@ -184,18 +185,45 @@ def joined(
             f"{_have(separate.what)} {n_components} connected components; "
             f"expected at most {n_clusters}"
         )
-    rows = make_rows()
-    check_distinct(count_distinct(rows), order.n_samples, n_clusters)
-    with run.stage("bridges"):
-        run.log("joining %d components", n_components)
-        ordered = None if present is None else present[:, order.views]
-        bridges = closest_bridges(components, rows, ordered)
-    warn_of_bridges(separate.what, n_components, n_clusters)
+    ordered = None if present is None else present[:, order.views]
+    bridges = _bridges(components, make_rows(), ordered, separate.what, n_clusters, run)
     bridged = [
         add_bridges(graph, bridges if present is None else bridges.between(present[:, v]))
         for v, graph in enumerate(separate.graphs)
     ]
     return replace(separate, graphs=tuple(bridged), bridges=order.samples[bridges.pairs])
+
+
+def joined_graph(
+    graph: csr_array, order: CanonicalOrder, views: Views, n_clusters: int, run: Run
+) -> tuple[csr_array, IntArray]:
+    """As `joined`, for one graph fused of all views: with bridges, and the pairs they join."""
+    n_components, components = union_components([graph])
+    rows = rows_in_order(views, order)
+    check_distinct(count_distinct(rows, n_clusters), order.n_samples, n_clusters)
+    if n_components <= n_clusters:
+        return graph, np.empty((0, 2), dtype=np.intp)
+    present = None if views.present is None else views.present[np.ix_(order.samples, order.views)]
+    bridges = _bridges(components, rows, present, "unified graph", n_clusters, run)
+    return add_bridges(scale_rows(graph.copy()), bridges), order.samples[bridges.pairs]
+
+
+def _bridges(
+    components: IntArray,
+    rows: Sequence[Rows],
+    present: BoolArray | None,
+    what: str,
+    n_clusters: int,
+    run: Run,
+) -> Bridges:
+    """Bridges between too many components; `present` has views in the order of the rows."""
+    check_distinct(count_distinct(rows), len(components), n_clusters)
+    n_components = int(components.max()) + 1
+    with run.stage("bridges"):
+        run.log("joining %d components", n_components)
+        bridges = closest_bridges(components, rows, present)
+    warn_of_bridges(what, n_components, n_clusters)
+    return bridges
 
 
 def check_distinct(n_distinct: int, n_samples: int, n_clusters: int) -> None:
@@ -214,8 +242,8 @@ def graphs_in_words(names: Sequence[str]) -> str:
 def warn_of_bridges(what: str, n_components: int, n_clusters: int) -> None:
     warnings.warn(
         f"the {what} {_have(what)} {n_components} connected components, more than "
-        f"n_clusters={n_clusters}; joined them by their closest pairs of samples (see bridges_)",
-        stacklevel=5,
+        f"n_clusters={n_clusters}; joined them by their closest pairs of samples",
+        stacklevel=6,
     )
 
 

@@ -41,16 +41,21 @@ def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:
 
     If more than half of the distances are 0, sigma is their mean; if all are, the kernel is 1.
     """
-    norms = rows.sq_norms()
-    sq = norms[:, None] + norms - 2 * rows.inner_products(slice(None))
-    sq = np.maximum((sq + sq.T) / 2, 0.0)
-    # Equal rows: rounding errors.
-    sq[sq <= 1e-13 * (norms[:, None] + norms)] = 0.0
+    sq = all_sq_distances(rows)
     distances = np.sqrt(sq)
     sigma = float(np.median(distances)) or float(distances.mean())
     if sigma > 0:
         sq /= -2 * sigma**2
     return np.exp(sq, out=sq), sigma
+
+
+def all_sq_distances(rows: Rows) -> FloatArray:
+    """Squared distances between all samples, symmetric; 0 between equal rows."""
+    norms = rows.sq_norms()
+    sq = norms[:, None] + norms - 2 * rows.inner_products(slice(None))
+    sq = np.maximum((sq + sq.T) / 2, 0.0)
+    sq[sq <= 1e-13 * (norms[:, None] + norms)] = 0.0  # rounding errors
+    return sq
 
 
 def check_dense_limit(method: str, n_samples: int, needed: int, limit: int) -> None:

@@ -63,8 +63,10 @@ class FitSize:
     def savings(self, stage: str) -> list[str]:
         """What would need less memory in a stage."""
         found = []
-        if stage == "neighbors":
+        if stage in ("neighbors", "rows"):
             found.append("fewer features")
+        elif stage == "co-EM":
+            found.append("fewer clusters")
         elif stage in _DENSE_STAGES:
             found.append("a method on graphs, such as GBS")
         elif self.edges is None:

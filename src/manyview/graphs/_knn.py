@@ -14,6 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import _knn_faiss as approximate
+from manyview.graphs._cells import without_own
 from manyview.inputs import DenseRows, Rows, SparseRows, powers_of_two
 
 # Distances that differ by no more than this share are equal up to rounding.
@@ -210,17 +211,9 @@ def _dense_candidates(
         some = slice(start, start + step)
         block = search.kneighbors(rows[some] - centre, return_distance=False)
         if skip_own:
-            block = _without_own(block, np.arange(start, start + len(block)))
+            block = without_own(block, np.arange(start, start + len(block)))
         found[some] = block
     return found
-
-
-def _without_own(found: IntArray, own: IntArray) -> IntArray:
-    """Each row of `found` without its own number, or without the last if it is not there, as may
-    be among many equal rows."""
-    is_own = found == own[:, None]
-    is_own[~is_own.any(axis=1), -1] = True
-    return np.asarray(found[~is_own].reshape(len(found), found.shape[1] - 1))
 
 
 def _approximate(
@@ -314,7 +307,7 @@ def _take_first_equals(
     many = sizes[group[own]] > m
     begin = (np.cumsum(sizes) - sizes)[group[own[many]]]
     first = members[begin[:, None] + np.arange(m + 1)]
-    indices[targets[many]] = _without_own(first, own[many])
+    indices[targets[many]] = without_own(first, own[many])
 
 
 def _search_again(

@@ -1,9 +1,8 @@
-"""Approximate nearest neighbours of dense rows: an inverted file index of faiss that tests itself.
+"""Approximate nearest neighbours of dense rows: a search in cells that tests itself.
 
-k-means centres divide the space into cells: each row belongs to the cell of its nearest centre.
-Neighbours of a row are searched in the cells whose centres are nearest to it. How many cells that
-takes depends on the data, so it is measured: the number rises until the search finds enough of the
-neighbours that an exhaustive search finds for random trial samples.
+faiss finds the centres of the cells by k-means. How many cells have to be searched depends on the
+data, so it is measured: as many as have enough of the neighbours that an exhaustive search finds
+for random trial samples.
 """
 
 import math
@@ -13,14 +12,14 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
+from manyview.graphs._cells import Cells, Rows, n_probed_for, reach, sorted_cells, without_own
 
 #: Share of the true neighbours that must be found for the trial samples. More than the promised
-#: 0.98, as trials vary.
-TARGET_RECALL = 0.985
+#: 0.98, as trials vary and not all cells are looked at.
+TARGET_RECALL = 0.9875
 #: The same for new samples: the nearest decide a vote, and mostly the farther ones are missed.
 VOTE_RECALL = 0.9
 TRIALS = 300
@@ -28,11 +27,9 @@ TRIALS = 300
 _MIN_SAMPLES = 1024
 _MIN_CELLS = 8
 SPARE_CANDIDATES = 4
-#: Rows per call of the search.
-BLOCK = 8192
 #: k-means is trained on this many samples per cell.
-POINTS_PER_CELL = 40
-_KMEANS_ROUNDS = 5
+POINTS_PER_CELL = 24
+_KMEANS_ROUNDS = 4
 
 
 def is_available() -> bool:
@@ -54,19 +51,21 @@ def _one_blas_thread() -> Any:
 class CellIndex:
     """Samples in cells, and how many cells are searched per row."""
 
-    data: NDArray[np.float32]
+    data: Rows
     centre: FloatArray  # what was subtracted from every sample
-    index: Any
-    order: IntArray  # all samples, cell by cell: rows searched together then use the same memory
+    cells: Cells
+    cell: IntArray  # of every sample
+    n_probed: int
     recall: float  # share of the nearest neighbours found for the trial samples
 
     @property
     def n_cells(self) -> int:
-        return int(self.index.nlist)
+        return len(self.cells.centres)
 
     @property
-    def n_probed(self) -> int:
-        return int(self.index.nprobe)
+    def order(self) -> IntArray:
+        """All samples, cell by cell."""
+        return self.cells.samples
 
     @property
     def is_slow(self) -> bool:
@@ -75,19 +74,16 @@ class CellIndex:
 
     def blocks(self, m: int) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield samples and at least `m` other candidates for each; -1 where there are fewer."""
-        for start in range(0, len(self.order), BLOCK):
-            some = self.order[start : start + BLOCK]
-            yield some, search_cells(self.index, self.data[some], m + 1)
+        wanted = min(m + 1 + SPARE_CANDIDATES, len(self.data))
+        return self.cells.blocks(self.data, self.cell, self.n_probed, wanted)
 
     def search(self, rows: FloatArray, m: int) -> IntArray:
         """At least `m` samples near each of some new rows; -1 where there are fewer."""
         data = (rows - self.centre).astype(np.float32)
-        order = np.argsort(self.index.quantizer.search(data, 1)[1][:, 0], kind="stable")
-        found = np.empty((len(data), min(m + SPARE_CANDIDATES, len(self.data))), dtype=np.intp)
-        for start in range(0, len(data), BLOCK):
-            some = order[start : start + BLOCK]
-            found[some] = search_cells(self.index, data[some], m)
-        return found
+        own = nearest_cells(self.cells.centres, data, 1)[:, 0]
+        return self.cells.search(
+            data, own, self.n_probed, min(m + SPARE_CANDIDATES, len(self.data))
+        )
 
 
 def build_index(
@@ -96,10 +92,37 @@ def build_index(
     """Sort samples into cells and measure how many to search for their `m` neighbours."""
     centre = data.mean(axis=0)
     centred = (data - centre).astype(np.float32)
-    index = cell_index(cell_centres(centred, n_cells_for(len(data)), seed), centred)
+    centres = cell_centres(centred, n_cells_for(len(data)), seed)
+    centres = centres[cell_order(centres, seed)]
+    cell = nearest_cells(centres, centred, 1)[:, 0]
+    trials, true = _trials(centred, m, target_recall, np.random.default_rng(seed))
+    ranks = cell_ranks(centres, centred[trials], cell[true])
+    n_probed = max(n_probed_for(ranks, target_recall), _min_probed(len(data), m, target_recall))
+    n_probed = min(n_probed, len(centres))
+    cells = sorted_cells(centres, centred, cell, near_cells(centres, n_probed))
+    found = cells.search(centred[trials], cell[trials], n_probed, m + 1)
+    recall = float((found[:, :, None] == true[:, None]).any(axis=1).mean())
+    return CellIndex(centred, centre, cells, cell, n_probed, recall)
+
+
+def _trials(
+    data: Rows, m: int, target_recall: float, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Some samples, and the `m` others nearest to each."""
+    import faiss
+
+    n_trials = TRIALS if target_recall >= TARGET_RECALL else 100
+    some = rng.choice(len(data), min(n_trials, len(data)), replace=False)
     with _one_blas_thread():
-        recall = _tune_n_probed(index, centred, m, target_recall, np.random.default_rng(seed))
-    return CellIndex(centred, centre, index, _samples_by_cell(index, seed), recall)
+        found = faiss.knn(data[some], data, min(m + 1, len(data)))[1]
+    return some, without_own(found, some)
+
+
+def _min_probed(n: int, m: int, target_recall: float) -> int:
+    n_cells = n_cells_for(n)
+    if target_recall >= TARGET_RECALL:
+        return min_probed(n, n_cells)
+    return max(4, math.ceil(m * n_cells / n))
 
 
 def n_cells_for(n: int) -> int:
@@ -111,7 +134,7 @@ def min_probed(n: int, n_cells: int) -> int:
     return max(_MIN_CELLS, math.ceil(_MIN_SAMPLES * n_cells / n))
 
 
-def cell_centres(sample: NDArray[np.float32], n_cells: int, seed: int) -> NDArray[np.float32]:
+def cell_centres(sample: Rows, n_cells: int, seed: int) -> Rows:
     """Centres of at most `n_cells` cells, from a sample of the rows."""
     import faiss
 
@@ -126,7 +149,7 @@ def cell_centres(sample: NDArray[np.float32], n_cells: int, seed: int) -> NDArra
         return np.asarray(index.quantizer.reconstruct_n(0, index.nlist))
 
 
-def nearest_cells(centres: NDArray[np.float32], rows: NDArray[np.float32], count: int) -> IntArray:
+def nearest_cells(centres: Rows, rows: Rows, count: int) -> IntArray:
     """The `count` nearest cells of each row."""
     import faiss
 
@@ -134,27 +157,21 @@ def nearest_cells(centres: NDArray[np.float32], rows: NDArray[np.float32], count
         return np.asarray(faiss.knn(rows, centres, count)[1])
 
 
-def cell_index(centres: NDArray[np.float32], rows: NDArray[np.float32]) -> Any:
-    """Rows sorted into cells with known centres."""
-    import faiss
-
-    width = centres.shape[1]
-    flat = faiss.IndexFlatL2(width)
-    with _one_blas_thread():
-        flat.add(centres)
-        index = faiss.IndexIVFFlat(flat, width, len(centres))
-        index.add(rows)
-    return index
+def near_cells(centres: Rows, n_probed: int) -> IntArray:
+    """The other cells nearest to each, as many as a search of `n_probed` cells chooses from."""
+    own = np.arange(len(centres))
+    return without_own(nearest_cells(centres, centres, reach(n_probed, len(own)) + 1), own)
 
 
-def search_cells(index: Any, rows: NDArray[np.float32], m: int) -> IntArray:
-    """At least `m` candidates near each row; -1 where there are fewer."""
-    with _one_blas_thread():
-        found = index.search(rows, min(m + SPARE_CANDIDATES, index.ntotal))[1]
-    return np.asarray(found)
+def cell_ranks(centres: Rows, rows: Rows, cells: IntArray) -> IntArray:
+    """For each row the ranks of some cells by their distance from it, nearest 0."""
+    order = nearest_cells(centres, rows, len(centres))
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(len(centres))[None], axis=1)
+    return np.take_along_axis(ranks, cells, axis=1)
 
 
-def cell_order(centres: NDArray[np.float32], seed: int) -> IntArray:
+def cell_order(centres: Rows, seed: int) -> IntArray:
     """Cells in an order in which close ones are close to each other: by groups of centres."""
     import faiss
 
@@ -166,39 +183,3 @@ def cell_order(centres: NDArray[np.float32], seed: int) -> IntArray:
         groups.train(centres)
         group = groups.index.search(centres, 1)[1][:, 0]
     return np.argsort(group, kind="stable")
-
-
-def _tune_n_probed(
-    index: Any, data: NDArray[np.float32], m: int, target_recall: float, rng: np.random.Generator
-) -> float:
-    """Set how many cells are searched; return the recall on trial samples."""
-    import faiss
-
-    n = len(data)
-    careful = target_recall >= TARGET_RECALL
-    n_trials = TRIALS if careful else 100
-    trial = data[rng.choice(n, min(n_trials, n), replace=False)]
-    wanted = min(m + 1, n)
-    farthest = faiss.knn(trial, data, wanted)[0][:, -1:] * (1 + 1e-5)
-    least = min_probed(n, index.nlist) if careful else max(4, math.ceil(m * index.nlist / n))
-    index.nprobe = min(least, index.nlist)
-    while True:
-        found = index.search(trial, wanted)[0]
-        # The sample itself is always found and does not count.
-        recall = float(((found <= farthest).sum(axis=1) - 1).mean() / (wanted - 1))
-        if recall >= target_recall or index.nprobe == index.nlist:
-            return min(recall, 1.0)
-        index.nprobe = min(index.nlist, index.nprobe + max(1, index.nprobe // 8))
-
-
-def _samples_by_cell(index: Any, seed: int) -> IntArray:
-    """All samples, cell by cell, in the order of `cell_order`."""
-    import faiss
-
-    cells = index.invlists
-    members = [
-        faiss.rev_swig_ptr(cells.get_ids(cell), cells.list_size(cell)).copy()
-        for cell in cell_order(index.quantizer.reconstruct_n(0, index.nlist), seed).tolist()
-        if cells.list_size(cell)
-    ]
-    return np.concatenate(members)

@@ -93,18 +93,40 @@ class Stack(Protocol):
 
 @dataclass(frozen=True)
 class MeanGraph(Step):
-    """The mean of the views' graphs, weighted if weights are given, rows scaled to sum 1."""
+    """The mean of the views' graphs, rows scaled to sum 1."""
 
-    view_weights: FloatArray | None = None
     name: ClassVar[str] = "start"
 
     def __call__(self, block: RowBlock) -> FloatArray:
-        if self.view_weights is None:
-            mean: FloatArray = block.weights.mean(axis=0)
-        else:
-            mean = np.tensordot(self.view_weights, block.weights, axes=1)
+        mean: FloatArray = block.weights.mean(axis=0)
         sums = block.row_sums(mean)
         mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(block.indptr))
+        return mean
+
+
+@dataclass(frozen=True)
+class WeightedMean(Step):
+    """The weighted mean of the views' graphs; a row sums to the share of the views that have it.
+
+    Scaled to 1 instead, the edges of a sample that only a poor view has would count as much as
+    those of all views together, and join what better views separate.
+    """
+
+    view_weights: FloatArray
+    name: ClassVar[str] = "start"
+
+    def __call__(self, block: RowBlock) -> FloatArray:
+        mean, known = np.zeros(block.weights.shape[1]), np.zeros(block.n_rows)
+        # View by view: sums of BLAS depend on the number of rows, and blocks must give equal bits.
+        for share, view in zip(
+            self.view_weights / self.view_weights.sum(), block.weights, strict=True
+        ):
+            mean += share * view
+            known += share * (block.row_sums(np.ascontiguousarray(view)) > 0)
+        sums = block.row_sums(mean)
+        lengths = np.diff(block.indptr)
+        mean /= np.repeat(np.where(sums > 0, sums, 1.0), lengths)  # they may have no inverse
+        mean *= np.repeat(known, lengths)
         return mean
 
 

@@ -30,8 +30,11 @@ from manyview.inputs._prepare import (
     without_columns,
 )
 from manyview.inputs._scalers import (
+    N_COMPONENTS,
     SCALING_NAMES,
     SCALINGS,
+    STATISTICS_BYTES,
+    STATISTICS_SAMPLES,
     Scaler,
     Scaling,
     check_scaling,

@@ -22,6 +22,11 @@ def align(tables: Sequence[Table]) -> AlignedTables:
     row i of every table is sample i. A sample is missing from a view that has no row for it, or a
     row of empty cells only. Matrices that need no change are passed on, not copied.
 
+    See Also
+    --------
+    manyview.inputs.files.read_views : Reads tables from files.
+    manyview.cluster : Takes what `align` returns.
+
     Examples
     --------
     >>> import numpy as np
@@ -40,6 +45,7 @@ def align(tables: Sequence[Table]) -> AlignedTables:
     index = {sample: i for i, sample in enumerate(ids)} if has_ids else {}
     present = np.zeros((len(ids), len(tables)), dtype=bool)
     views: dict[str, Matrix] = {}
+    texts: dict[str, list[str | None]] = {}
     for v, table in enumerate(tables):
         samples = np.arange(table.shape[0])  # the sample of each row
         if table.ids is not None:
@@ -52,6 +58,11 @@ def align(tables: Sequence[Table]) -> AlignedTables:
         filled = ~found.empty_rows
         present[samples[filled], v] = True
         views[table.name] = _reordered(table.matrix, samples, filled, len(ids))
+        for name, cells in table.texts.items():
+            column = dict(zip(samples.tolist(), cells, strict=True))
+            placed = [column.get(sample) for sample in range(len(ids))]
+            is_new = texts.get(name, placed) == placed
+            texts[name if is_new else f"{table.name}.{name}"] = placed
     check_in_some_view(present, ids)
     if has_ids:
         _warn_of_strangers(tables)
@@ -64,6 +75,7 @@ def align(tables: Sequence[Table]) -> AlignedTables:
         _common_id_name(tables),
         _joined_index(tables, index),
         {table.name: table.preparation for table in tables},
+        texts,
     )
 
 

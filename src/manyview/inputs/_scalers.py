@@ -59,6 +59,9 @@ _NARROW = 60  # a table of single measurements rarely has more columns
 _COUNT_MEAN = 1.5  # counts vary so much that mean / deviation of a column is less
 _COUNT_TAIL = 20.0  # largest count of a column / median of its counts above 0
 _CENTRED = 0.05  # mean / deviation of the columns of an embedding
+# Centred columns in different units: large / small deviations, and their mean correlation, which
+# components do not have.
+_UNITS_CENTRED, _CORRELATED = 20.0, 0.1
 _UNITS_WIDE = 100.0  # wide tables in different units: large / small deviations of columns
 
 # Columns without negative numbers that are more skewed are replaced by logarithms.
@@ -224,12 +227,24 @@ def choose_scaling(sample: Matrix) -> str:
     if width <= _NARROW:
         if positive and relative_mean < _COUNT_MEAN and _are_counts(sample):
             return "logratio"
-        return "standard" if relative_mean > _CENTRED else "center"
+        centred = relative_mean <= _CENTRED
+        in_units = centred and _are_units(scaled[:, varies], power[varies])
+        return "standard" if in_units or not centred else "center"
     # Of many columns some hardly vary, whatever their units. A quarter is never too large.
     low, high = np.percentile(deviation[varies] * (power[varies] / 4), (5, 95))
     if high / _UNITS_WIDE > low and relative_mean > _CENTRED:
         return "standard"
     return "sqrt" if positive else "center"
+
+
+def _are_units(scaled: FloatArray, power: FloatArray) -> bool:
+    """Whether centred columns, divided by powers of two, are measurements in different units."""
+    n, width = scaled.shape
+    low, high = np.percentile(np.log2(scaled.std(axis=0)) + np.log2(power), (5, 95))
+    if width < 2 or high - low < np.log2(_UNITS_CENTRED):
+        return False
+    correlation = (np.abs(np.corrcoef(scaled.T)).sum() - width) / (width * (width - 1))
+    return bool(correlation > max(_CORRELATED, 2 / n**0.5))
 
 
 def _is_constant(sample: Matrix) -> bool:

@@ -31,11 +31,30 @@ class DenseRows:
         """Inner products of some rows with every row."""
         return self.data[some] @ self.data.T
 
+    def products(self, vectors: FloatArray) -> FloatArray:
+        """(n_samples, n_vectors): inner products of every row with other vectors."""
+        return self.data @ vectors.T
+
+    def combinations(self, weights: csr_array) -> FloatArray:
+        """(n, n_features): weighted sums of rows, for weights of shape (n, n_samples)."""
+        return np.asarray(weights @ self.data)
+
+    def take(self, some: IntArray) -> "DenseRows":
+        return DenseRows(self.data[some])
+
+    def times(self, factors: FloatArray) -> "DenseRows":
+        """Each row multiplied by a factor of its own."""
+        return DenseRows(self.data * factors[:, None])
+
     def sq_distances(self, targets: IntArray, candidates: IntArray) -> FloatArray:
         """Squared distances from row targets[t] to rows candidates[t], by differences."""
         from manyview import _kernels
 
         return _kernels.dense_sq_distances(self.data, targets, candidates)
+
+    def distances_to_means(self, some: slice, shares: csr_array) -> FloatArray:
+        """Distances of some rows to means of rows, by the shares of every row in them."""
+        return np.asarray(np.linalg.norm(self.data[some] - shares @ self.data, axis=1))
 
     def row_bytes(self, i: int) -> bytes:
         """Bytes that are the same for equal rows only."""
@@ -67,6 +86,20 @@ class SparseRows:
         products += width * self.shift[some, None] * self.shift
         return np.asarray(products)
 
+    def products(self, vectors: FloatArray) -> FloatArray:
+        shifts = self.shift[:, None] * vectors.sum(axis=1)
+        return np.asarray(self.scale[:, None] * (self.matrix @ vectors.T) + shifts)
+
+    def combinations(self, weights: csr_array) -> FloatArray:
+        scaled = csr_array(weights.multiply(self.scale))
+        return np.asarray((scaled @ self.matrix).toarray() + (weights @ self.shift)[:, None])
+
+    def take(self, some: IntArray) -> "SparseRows":
+        return SparseRows(self.matrix[some], self.scale[some], self.shift[some])
+
+    def times(self, factors: FloatArray) -> "SparseRows":
+        return SparseRows(self.matrix, self.scale * factors, self.shift * factors)
+
     def sq_distances(self, targets: IntArray, candidates: IntArray) -> FloatArray:
         from manyview import _kernels
 
@@ -75,6 +108,12 @@ class SparseRows:
             csr.indptr, csr.indices, csr.data, self.scale, self.shift, csr.shape[1],
             targets, candidates,
         )  # fmt: skip
+
+    def distances_to_means(self, some: slice, shares: csr_array) -> FloatArray:
+        scaled = csr_array(self.matrix.multiply(self.scale[:, None]))
+        gaps = (scaled[some] - shares @ scaled).toarray()
+        gaps += (self.shift[some] - shares @ self.shift)[:, None]
+        return np.asarray(np.linalg.norm(gaps, axis=1))
 
     def row_bytes(self, i: int) -> bytes:
         own = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
@@ -114,10 +153,15 @@ class JoinedRows:
 Rows: TypeAlias = DenseRows | SparseRows | JoinedRows
 
 
-def count_distinct(views: Sequence[Rows]) -> int:
-    """Number of samples that differ from each other in some view, after normalisation."""
-    n = views[0].n_samples
-    return len({tuple(rows.row_bytes(i) for rows in views) for i in range(n)})
+def count_distinct(views: Sequence[Rows], limit: float = np.inf) -> int:
+    """Number of samples that differ from each other in some view, after normalisation; no more are
+    counted than `limit`."""
+    found: set[tuple[bytes, ...]] = set()
+    for i in range(views[0].n_samples):
+        found.add(tuple(rows.row_bytes(i) for rows in views))
+        if len(found) >= limit:
+            break
+    return len(found)
 
 
 def side_by_side(parts: Sequence[DenseRows | SparseRows]) -> Rows:

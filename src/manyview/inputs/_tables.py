@@ -11,12 +11,16 @@ _ASKED = "was to be dropped"
 
 @dataclass(frozen=True)
 class DroppedColumn:
-    """A column that was left out, and why; `row`, from 1, and `value` if a cell was the cause."""
+    """A column that was left out, and why; `row`, from 1, and `value` if a cell was the cause.
+
+    `is_text` tells whether its cells are kept as `texts` of the table.
+    """
 
     name: str
     reason: str
     row: int | None = None
     value: str | None = None
+    is_text: bool = False
 
     @classmethod
     def as_asked(cls, name: str) -> Self:
@@ -83,6 +87,8 @@ class Table:
     categorical : dict of column to sequence of str or None
         Columns that `one_hot` is still to encode, None where a cell is empty.
     preparation : Preparation
+    texts : dict of column to sequence of str or None
+        Columns that were left out as they are text: metadata of the samples.
     """
 
     name: str
@@ -93,6 +99,7 @@ class Table:
     index: Any = None
     categorical: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     preparation: Preparation = field(default_factory=Preparation)
+    texts: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -125,6 +132,8 @@ class AlignedTables:
     index : pandas.Index or None
         The samples as the index of the data frames has them.
     preparations : dict of name to Preparation
+    texts : dict of column to sequence of str or None
+        Columns of all tables that were left out as they are text, one cell per sample.
     """
 
     ids: tuple[str, ...]
@@ -135,6 +144,7 @@ class AlignedTables:
     id_name: str = "id"
     index: Any = None
     preparations: Mapping[str, Preparation] = field(default_factory=dict)
+    texts: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     def preparation(self, view: str) -> Preparation:
         """What was done to the columns of a view."""

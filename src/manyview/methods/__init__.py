@@ -11,17 +11,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from manyview.methods._base import plain_params as plain_params
     from manyview.methods._history import Round as Round
+    from manyview.methods.anchor_graph import AnchorGraph as AnchorGraph
     from manyview.methods.angular import AngularCIGMVC as AngularCIGMVC
     from manyview.methods.cigmvc import CIGMVC as CIGMVC
     from manyview.methods.consensus import ConsensusGraph as ConsensusGraph
     from manyview.methods.coregsc import CoregSC as CoregSC
+    from manyview.methods.cotrainsc import CoTrainSC as CoTrainSC
     from manyview.methods.gbs import GBS as GBS
+    from manyview.methods.kmeans import MultiViewKMeans as MultiViewKMeans
     from manyview.methods.mcgl import MCGL as MCGL
     from manyview.methods.mgl import MGL as MGL
     from manyview.methods.msc import MSC as MSC
+    from manyview.methods.nemo import NEMO as NEMO
+    from manyview.methods.snf import SNF as SNF
     from manyview.methods.spectral_average import SpectralAverage as SpectralAverage
     from manyview.methods.spectral_concat import SpectralConcat as SpectralConcat
     from manyview.methods.spectral_view import SpectralView as SpectralView
+    from manyview.methods.spherical_kmeans import (
+        MultiViewSphericalKMeans as MultiViewSphericalKMeans,
+    )
+    from manyview.methods.wnn import WNN as WNN
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Method:
     distributed: bool = False  # whether `fit` takes a Dask client, and a checkpoint folder
     # Whether labels come from k-means on the embedding, so that seeds matter.
     uses_kmeans: bool = False
+    takes_missing: bool = False  # whether views may lack samples
+    takes_resolution: bool = False  # whether Leiden clusters its graph, with `resolution`
     # Those that differ from the defaults.
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -56,12 +67,20 @@ REGISTRY = (
         uses_kmeans=True,
         parameters={"scheme": "centroid"},
     ),
+    Method("cotrainsc", "CoTrainSC", "CoTrainSC", "cotrain", uses_kmeans=True),
     Method("msc", "MSC", "MSC", uses_kmeans=True),
     Method("mgl", "MGL", "MGL", "mgl", uses_kmeans=True),
     Method("mcgl", "MCGL", "MCGL", "mcgl"),
-    Method("gbs", "GBS", "GBS", "gbs", distributed=True),
-    Method("cigmvc", "CIGMVC", "CI-GMVC", "cigmvc", distributed=True),
-    Method("angular", "AngularCIGMVC", "angular CI-GMVC", "angular", distributed=True),
+    Method("gbs", "GBS", "GBS", "gbs", distributed=True, takes_missing=True),
+    Method("cigmvc", "CIGMVC", "CI-GMVC", "cigmvc", distributed=True, takes_missing=True),
+    Method(
+        "angular",
+        "AngularCIGMVC",
+        "angular CI-GMVC",
+        "angular",
+        distributed=True,
+        takes_missing=True,
+    ),
     Method(
         "consensus",
         "ConsensusGraph",
@@ -69,8 +88,38 @@ REGISTRY = (
         "consensus",
         distributed=True,
         uses_kmeans=True,
+        takes_missing=True,
+        takes_resolution=True,
     ),
-    Method("spectral_average", "SpectralAverage", "average graph", "average", uses_kmeans=True),
+    Method(
+        "anchor_graph",
+        "AnchorGraph",
+        "anchor graph",
+        "anchors",
+        uses_kmeans=True,
+        takes_missing=True,
+    ),
+    Method("kmeans", "MultiViewKMeans", "multi-view k-means", "kmeans", uses_kmeans=True),
+    Method(
+        "spherical_kmeans",
+        "MultiViewSphericalKMeans",
+        "multi-view spherical k-means",
+        "spherical",
+        uses_kmeans=True,
+    ),
+    Method("snf", "SNF", "SNF", "snf", uses_kmeans=True, takes_resolution=True),
+    Method(
+        "nemo", "NEMO", "NEMO", "nemo", uses_kmeans=True, takes_resolution=True, takes_missing=True
+    ),
+    Method("wnn", "WNN", "WNN", "wnn", uses_kmeans=True, takes_resolution=True),
+    Method(
+        "spectral_average",
+        "SpectralAverage",
+        "average graph",
+        "average",
+        uses_kmeans=True,
+        takes_missing=True,
+    ),
     Method("spectral_concat", "SpectralConcat", "concatenated", uses_kmeans=True),
     Method("spectral_view", "SpectralView", "single views", uses_kmeans=True),
 )

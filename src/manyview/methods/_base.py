@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import signature
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
@@ -37,6 +38,7 @@ from manyview.methods._doubts import (
     warn_of_equal_views,
     warn_of_foreign_views,
     warn_of_instability,
+    warn_of_separate_views,
     warn_of_silent_views,
     warn_of_sizes,
 )
@@ -98,7 +100,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     @property
     def _finds_n_clusters(self) -> bool:
-        return isinstance(self.n_clusters, str)
+        has_resolution = getattr(self, "resolution", None) is not None
+        return has_resolution or isinstance(self.n_clusters, str)
 
     @contextmanager
     def _running(self) -> Iterator[Run]:
@@ -158,7 +161,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         self._check_samples(views)
         self.__dict__.pop("view_scalings_", None)
         self._graph_options().by_view(views.names)  # refuses names that no view has
-        if not self._takes_similarities:
+        if self._takes_similarities:
+            self._refuse_scaling()
+            self.view_scalings_ = ("none",) * len(views.names)
+        else:
             views = backend.scaled(views, per_view("scaling", self.scaling, views.names))
             self.view_scalings_ = views.scalings
             for name, scaling in zip(views.names, views.scalings, strict=True):
@@ -176,6 +182,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.n_features_in_ = sum(views.widths)
             self.__dict__.pop("feature_names_in_", None)
         return views
+
+    def _refuse_scaling(self) -> None:
+        """Similarities are not scaled, so only the default may be given."""
+        default = signature(type(self)).parameters["scaling"].default
+        if self.scaling not in (default, "none", None):
+            raise ValueError(
+                f"scaling={self.scaling!r} with 'precomputed' similarities, which are not scaled; "
+                f"expected {default!r}, the default, or 'none'"
+            )
 
     def _graphs(self, backend: Backend, views: Any) -> Any:
         """The graphs of the views, with bridges if they have more components than clusters."""
@@ -214,7 +229,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             warn_of_foreign_views(
                 self.view_disagreement_, self.sample_disagreement_, self.view_names_
             )
-        graphs = getattr(self, "view_graphs_", [])
+        graphs = self.__dict__.get("view_graphs_", [])  # those that the fit made
         if len(graphs) == len(self.view_names_):  # not after a fit on Dask
             everywhere = np.full(len(graphs), len(labels))
             counts = everywhere if self.present_ is None else self.present_.sum(axis=0)
@@ -245,6 +260,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             with run.stage("number of clusters"):
                 self.n_clusters_ = self._find_n_clusters(stack(), run)
             run.log("%d clusters found", self.n_clusters_)
+
+    def _settled(self, stack: Callable[[], Stack], run: Run) -> int:
+        """The number of clusters, given or found."""
+        self._settle_n_clusters(stack, run)
+        return int(self.n_clusters_)
 
     def _find_n_clusters(self, stack: Stack, run: Run) -> int:
         """The number of clusters where none was given; a method may find it in another way."""
@@ -294,11 +314,13 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             return
         missing = (~views.present).sum(axis=0)
         if self._takes_similarities or not self._takes_missing:
+            from manyview.methods import REGISTRY
+
+            others = [method.estimator for method in REGISTRY if method.takes_missing]
             expected = (
                 "empty rows and columns in precomputed graphs"
                 if self._takes_similarities
-                else f"complete views for {type(self).__name__}, or ConsensusGraph, CIGMVC, GBS or "
-                "SpectralAverage"
+                else f"complete views for {type(self).__name__}, or one of {', '.join(others)}"
             )
             raise ValueError(
                 f"view '{names[missing.argmax()]}' lacks {missing.max()} of {n} samples; expected "
@@ -307,6 +329,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         if missing.max() == n:
             empty = names[missing.argmax()]
             raise ValueError(f"view '{empty}' has none of the samples; expected some of them")
+        warn_of_separate_views(views.present, names)
 
     def _read_local(self, X: Any, present: Any = None) -> Views:
         """The input as views, whatever its form."""

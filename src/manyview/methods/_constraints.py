@@ -64,8 +64,8 @@ def _n_clusters(name: str, value: Any) -> None:
 def _number_of_clusters(name: str, value: Any) -> None:
     if value == "auto":
         raise ValueError(
-            f"{name}='auto', but a method on kernels has no graph to read it from; expected a "
-            "number"
+            f"{name}='auto', but this method can't suggest a number of clusters; expected one, as "
+            "the default method suggests"
         )
     _n_clusters(name, value)
 
@@ -81,8 +81,16 @@ GRAPH: dict[str, Constraint] = {
 }
 #: Of methods that make one graph.
 ONE_GRAPH: dict[str, Constraint] = GRAPH | {"n_neighbors": integer(1, "auto", "all")}
-KERNEL: dict[str, Constraint] = {
-    "n_clusters": _number_of_clusters,
+#: Of methods that cluster one graph fused of all views.
+FUSED: dict[str, Constraint] = {
+    "n_neighbors": for_each_view(integer(1, "auto")),
+    "neighbor_search": choice(*SEARCHES),
+    "resolution": optional(real(0, above=True)),
+}
+AFFINITY: dict[str, Constraint] = FUSED | {"max_dense_samples": integer(0)}
+#: Of methods without graphs, which can't suggest a number of clusters.
+NUMBER: dict[str, Constraint] = {"n_clusters": _number_of_clusters}
+KERNEL: dict[str, Constraint] = NUMBER | {
     "kernel": choice("gaussian", "precomputed"),
     "max_dense_samples": integer(1),
 }

@@ -9,10 +9,12 @@ Class = TypeVar("Class", bound=type)
 COMMON = dedent("""\
     n_clusters : int or "auto", default=8
         C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto"
-        suggests a number from 2 to 30, as `suggest_n_clusters` does. Methods on kernels do not
-        take it. 8 and ``random_state=None`` are scikit-learn's defaults; `manyview.cluster` has
-        "auto" and 0, so that a first call needs no settings and repeats its result.
-    scaling : str, dict or list, default="paper" ("auto" in `ConsensusGraph`)
+        suggests a number from 2 to 30, as `suggest_n_clusters` does. Methods without graphs, such
+        as those on kernels, do not take it. 8 and ``random_state=None`` are scikit-learn's
+        defaults; `manyview.cluster` has "auto" and 0, so that a first call needs no settings and
+        repeats its result.
+    scaling : str, dict or list, default="paper" or "auto"
+        "paper" in the paper's methods and the spectral baselines, "auto" in the others.
         What is done to the columns and rows of each view before distances are measured. "auto"
         looks at the numbers of each view and chooses one of "tfidf" (text, sparse counts), "sqrt"
         (shares, histograms, many columns without negative numbers), "logratio" (counts in few
@@ -21,7 +23,8 @@ COMMON = dedent("""\
         sample's mean over its features and divides by its standard deviation; "unit" scales it to
         length 1; "none" changes nothing. "paper" is "zscore", and "none" for views of one or two
         columns, of which "zscore" would leave at most a sign. A dict has the names of views, a list
-        one entry per view. `view_scalings_` tells what was chosen.
+        one entry per view. `view_scalings_` tells what was chosen. Precomputed similarities are not
+        scaled: another scaling than the default is refused.
     views : list or dict, optional
         Which columns are a view, if X is one table: widths left to right (``[64, 9]``), or for
         each view its columns (names, positions or a slice), in a list (``[["age", "height"],
@@ -61,21 +64,61 @@ KERNEL = dedent("""\
         With more samples `fit` raises, naming the memory it would need.
     """)
 
+CO_EM = dedent("""\
+    n_init : int, default=10
+        Starts, each by k-means++ in all views side by side. The one with the least sum of
+        distances to the nearest centres, in all views, is kept.
+    max_iter : int, default=300
+        Maximum number of rounds.
+    tol : float, default=1e-4
+        A round counts as an improvement if the sum of distances of some view falls by more than
+        this share. After five others the fit stops: co-EM need not converge.
+    """)
+
+FUSED_PARAMETERS = dedent("""\
+    n_neighbors : int or "auto"; in `SNF` and `NEMO` also a list or dict of these, default="auto"
+        k, the neighbours of a sample in each view. "auto" is 20, or n_samples - 2 if that is less.
+    resolution : float, optional
+        If given, the Leiden algorithm finds the clusters of the fused graph, and `n_clusters` is
+        ignored. A higher resolution gives more clusters; 1 is usual. It needs igraph
+        (``pip install 'manyview[leiden]'``). Else k-means clusters the spectral embedding.
+    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
+        As in `CIGMVC`.
+    """)
+
+AFFINITY = FUSED_PARAMETERS + dedent("""\
+    max_dense_samples : int, default=2000
+        Up to so many samples the similarities of all pairs are computed, as in the original. With
+        more, a sample's k strongest edges are looked for among its 3 k nearest samples.
+    """)
+
+FUSED_GRAPH = dedent("""\
+    unified_graph_ : csr_array of shape (n_samples, n_samples)
+        The fused graph, symmetric. Edges from samples to themselves are not used for clustering.
+    view_graphs_ : list of csr_array
+        Every view's graph of k neighbours, without the samples themselves; rows sum to 1.
+    neighbor_search_ : list of NeighborSearch
+        Per view: how the neighbours were found, why, and with what recall.
+    bridges_ : array of shape (n_bridges, 2)
+        Pairs of samples joined because the graph had too many components; usually none.
+    """)
+
 LEARNED = dedent("""\
     labels_ : array of shape (n_samples,)
         Clusters, numbered in the order of their first samples.
-    embedding_ : array of shape (n_samples, n_clusters), twice as wide in `ConsensusGraph`
-        The rows that k-means clustered, or the eigenvectors of the Laplacian of a graph.
+    embedding_ : array of shape (n_samples, n_clusters), wider in some methods
+        The rows that k-means clustered, or the eigenvectors of the Laplacian of a graph; in
+        multi-view k-means the mean distances, over the views, to the clusters' centres.
     n_clusters_ : int
         The number of clusters. If it was "auto", `cluster_number_` has the evidence.
     view_names_ : tuple of str
     view_scalings_ : tuple of str
-        The scaling of each view.
+        The scaling of each view; "none" for precomputed similarities.
     stage_seconds_ : dict
         Time spent in each stage of the fit.
     n_features_in_ : int
         Columns of all views together.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Only if X was one data frame.
     """)
 
@@ -129,6 +172,10 @@ PARTS = {
     "common": COMMON,
     "graph": GRAPH,
     "kernel": KERNEL,
+    "co_em": CO_EM,
+    "affinity": AFFINITY,
+    "fused_graph": FUSED_GRAPH,
+    "fused_parameters": FUSED_PARAMETERS,
     "loop": LOOP,
     "learned": LEARNED,
     "fused": FUSED,

@@ -6,8 +6,9 @@ from itertools import combinations
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import BoolArray, FloatArray, IntArray
 
 # A collapse: one cluster has more than this share of the samples, and another less than this share
 # of the mean size, or one or two samples.
@@ -33,10 +34,22 @@ def warn_of_sizes(labels: IntArray) -> None:
     if sizes[0] > _LARGE * sizes.sum() and is_tiny:
         warnings.warn(
             f"{sizes[0]:,} of {sizes.sum():,} samples are in one of {len(sizes)} clusters, and the "
-            f"smallest has {sizes[-1]}: they have probably collapsed; try fewer clusters, "
-            "ConsensusGraph (method='consensus'), or another scaling",
+            f"smallest has {sizes[-1]}: they have probably collapsed; try fewer clusters, another "
+            "method such as the default, or another scaling",
             stacklevel=4,
         )
+
+
+def warn_of_separate_views(present: BoolArray, names: Sequence[str]) -> None:
+    """Warn of views that have no sample in common with the others."""
+    n_views = present.sum(axis=1)
+    for name, own in zip(names, present.T, strict=True):
+        if len(names) > 1 and not (n_views[own] > 1).any():
+            warnings.warn(
+                f"view '{name}' has no sample in common with the other views: nothing joins its "
+                "samples with theirs, and clusters will be those of the views; check the ids",
+                stacklevel=5,
+            )
 
 
 def warn_of_instability(stability: FloatArray) -> None:
@@ -46,7 +59,7 @@ def warn_of_instability(stability: FloatArray) -> None:
         warnings.warn(
             f"the mean stability of the clusters is {mean:.2f} (1: always the same, 0: chance): "
             "other samples of the same kind would probably give other clusters; the data may have "
-            "no clusters, or another number of them: try suggest_n_clusters, and see stability_",
+            "no clusters, or another number of them: compare several, and the samples' stability",
             stacklevel=4,
         )
 
@@ -67,18 +80,22 @@ def warn_of_silent_views(
 
 
 def warn_of_equal_views(graphs: Sequence[csr_array], names: Sequence[str]) -> None:
-    """Warn of pairs of views with nearly the same neighbours."""
-    for (one, a), (other, b) in combinations(zip(graphs, names, strict=True), 2):
+    """Warn of views with nearly the same neighbours, once of all that are alike."""
+    alike = np.zeros((len(names), len(names)))
+    for (a, one), (b, other) in combinations(enumerate(graphs), 2):
         fewest, most = sorted([one.nnz, other.nnz])
         by_chance = most / (one.shape[0] * (one.shape[0] - 1))
         if fewest < 3 * one.shape[0] or by_chance > _DENSE:  # a few bridges
             continue
-        if one.multiply(other).nnz > _EQUAL * fewest:
-            warnings.warn(
-                f"views '{a}' and '{b}' have nearly the same neighbours: they count twice; leave "
-                "one of them out, unless that is meant",
-                stacklevel=4,
-            )
+        alike[a, b] = one.multiply(other).nnz > _EQUAL * fewest
+    group_of = connected_components(alike, directed=False)[1]
+    for group in np.flatnonzero(np.bincount(group_of) > 1).tolist():
+        *some, last = (f"'{name}'" for v, name in enumerate(names) if group_of[v] == group)
+        warnings.warn(
+            f"views {', '.join(some)} and {last} have nearly the same neighbours: what they tell "
+            f"counts {len(some) + 1} times; leave out all but one, unless that is meant",
+            stacklevel=4,
+        )
 
 
 def warn_of_foreign_views(by_view: FloatArray, by_sample: FloatArray, names: Sequence[str]) -> None:
@@ -89,6 +106,6 @@ def warn_of_foreign_views(by_view: FloatArray, by_sample: FloatArray, names: Seq
             warnings.warn(
                 f"view '{name}' has hardly anything in common with the others: {share:.0%} of its "
                 f"graph is inconsistent with them, more than {_FOREIGN:.0%}; it may be noise, need "
-                "another scaling, or show clusters of its own (see view_disagreement_)",
+                "another scaling, or show clusters of its own",
                 stacklevel=4,
             )

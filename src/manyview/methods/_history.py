@@ -28,6 +28,19 @@ class Round:
         alpha; 1 / V at the start.
     seconds : float
         Since the start of the loop.
+
+    See Also
+    --------
+    manyview.CIGMVC : Has a list of them, `history_`.
+    manyview.plotting.plot_convergence : Draws them.
+
+    Examples
+    --------
+    >>> from manyview import CIGMVC
+    >>> from manyview.datasets import make_blob_views
+    >>> model = CIGMVC(3).fit(make_blob_views(90, 3, random_state=0).views)
+    >>> model.history_[-1].n_components
+    3
     """
 
     round: int

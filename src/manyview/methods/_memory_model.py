@@ -6,7 +6,8 @@ included. It assumes that no edge is in several views, that graphs need no bridg
 eigensolver needs no factorisation. `make bench-memory` compares estimates with measured peaks.
 """
 
-from manyview.graphs import FitSize
+from manyview.graphs import FitSize, ViewSize
+from manyview.inputs import N_COMPONENTS, STATISTICS_BYTES, STATISTICS_SAMPLES
 from manyview.runtime import Estimate
 from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS
 
@@ -31,6 +32,24 @@ def spectral_memory(size: FitSize) -> Estimate:
     return graph_stages(size, eigenvectors=eigenvectors)
 
 
+def candidate_stages(size: FitSize, reach: float, **others: float) -> Estimate:
+    """The search for `reach` times as many candidates as neighbours, which all views keep, with a
+    number each; and other stages."""
+    n_candidates = min(int(reach * (size.n_neighbors or 0)), size.n_samples)
+    kept = sum(16 * view.n_samples * (n_candidates + 1) for view in size.views)
+    search = max(
+        21 * view.n_values + 33 * view.n_samples * (n_candidates + 11) for view in size.views
+    )
+    stages = {"neighbors": kept + search, **others}
+    return Estimate({name: round(n_bytes) for name, n_bytes in stages.items()})
+
+
+def pair_stages(size: FitSize, stage: str, n_matrices: float) -> Estimate:
+    """A stage that holds so many matrices of all pairs of samples, beside the views' rows."""
+    rows = 8 * sum(view.n_values for view in size.views)
+    return Estimate({stage: round(rows + 8 * n_matrices * size.n_samples**2)})
+
+
 def graph_stages(size: FitSize, **others: float) -> Estimate:
     """The search for neighbours, if there is one, and other stages."""
     stages = dict(others)
@@ -49,6 +68,23 @@ def kernel_stages(size: FitSize, stage: str, n_matrices: float) -> Estimate:
     rows = 8 * sum(view.n_values for view in size.views)
     kernels = rows + max(rows, (len(size.views) + 2) * matrix)
     return Estimate({"kernels": kernels, stage: round(n_matrices * matrix)})
+
+
+def row_bytes(view: ViewSize, scaling: object) -> int:
+    """The scaled rows of a view: principal components of most dense ones if scaling is "auto"."""
+    if view.is_sparse:
+        return 12 * view.n_values
+    width = min(view.width, N_COMPONENTS) if scaling == "auto" else view.width
+    return 8 * view.n_samples * width
+
+
+def scaling_bytes(view: ViewSize, scaling: object) -> int:
+    """The view in canonical order, its scaled rows, and before these the sample that columns are
+    judged by, with copies of it."""
+    ordered = (12 if view.is_sparse else 8) * view.n_values
+    sample = 8 * view.width * min(view.n_samples, STATISTICS_SAMPLES)
+    judged = 4 * min(sample, STATISTICS_BYTES) if scaling == "auto" and not view.is_sparse else 0
+    return ordered + max(judged, row_bytes(view, scaling))
 
 
 def candidate_bytes(size: FitSize, n_samples: int) -> int:

@@ -1,17 +1,21 @@
 """Labels, embedding and confidence of new and of fitted samples."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
-from manyview.graphs import GraphOptions, own_cluster_share
+from manyview.graphs import GraphOptions, own_cluster_share, view_graphs
 from manyview.inputs import AlignedTables, Views, is_collection, views_from_matrix
 from manyview.methods._base import plain_params, read_matrix
 from manyview.predict import (
@@ -22,6 +26,7 @@ from manyview.predict import (
     named_views,
     new_tables,
 )
+from manyview.runtime import Run
 
 
 def _has_features(estimator: Any) -> bool:
@@ -137,6 +142,23 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             },
         )
 
+    @cached_property
+    def view_graphs_(self) -> list[csr_array]:
+        """The neighbour graph of every view; methods that need none make it when it is asked for.
+
+        `confidence_`, maps and reports are made of these graphs.
+        """
+        check_is_fitted(self)
+        if self._views is None or get_tags(self).input_tags.pairwise:
+            raise AttributeError(f"{type(self).__name__} has no features to make graphs of")
+        n = self._views.n_samples
+        if n < 3:  # no neighbour is nearer than another one
+            return [csr_array((n, n)) for _ in self._views.names]
+        options = replace(self._fitted_options, n_neighbors="auto")  # as many as a view allows
+        with threadpool_limits(1, "blas"):  # as in a fit
+            made = view_graphs(self._views, options, Run(self._seed))
+            return [made.by_sample(graph) for graph in made.graphs]
+
     @property
     def confidence_(self) -> FloatArray:
         """The share of each sample's neighbours, in all views, that are in its cluster.
@@ -146,7 +168,7 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self)
         if self.is_distributed_:
             return self._confidence
-        graphs = getattr(self, "view_graphs_", [])
+        graphs = self.view_graphs_
         if len(graphs) != len(self.view_names_):
             raise AttributeError(f"{type(self).__name__} has no graph of every view to tell it by")
         return own_cluster_share(graphs, self.labels_, self.vote_weights_, self._trust())

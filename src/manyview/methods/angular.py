@@ -75,6 +75,11 @@ class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     {fused}
     {disagreement}
 
+    See Also
+    --------
+    CIGMVC : The paper's method.
+    ConsensusGraph : The default method.
+
     Examples
     --------
     >>> from manyview import AngularCIGMVC

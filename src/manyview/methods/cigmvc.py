@@ -239,6 +239,12 @@ class CIGMVC(PredictMixin, MultiViewClusterer):
     {fused}
     {disagreement}
 
+    See Also
+    --------
+    AngularCIGMVC : Compares samples by angle; better on most real data.
+    GBS : The same without the split.
+    ConsensusGraph : The default method.
+
     References
     ----------
     M. Horie and H. Kasai, "Consistency-aware and inconsistency-aware graph-based multi-view

@@ -15,9 +15,9 @@ from manyview.graphs import (
     ClusterWeightByView,
     EdgeWeightByView,
     FitSize,
-    MeanGraph,
     Neighbors,
     Stack,
+    WeightedMean,
 )
 from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
@@ -61,8 +61,9 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     these graphs is embedded by twice as many eigenvectors as there are clusters, and k-means gives
     first clusters. A view weighs more the less these clusters cut its graph, and hardly anything
     if they cut it as a random graph. The weighted mean, embedded in the same way, gives the
-    clusters. At the end each graph is split, as in `CIGMVC`, into a part consistent with the
-    unified graph and an inconsistent rest: where views disagree.
+    clusters. The edges of a sample that lacks views weigh less in it. At the end each graph is
+    split, as in `CIGMVC`, into a part consistent with the unified graph and an inconsistent rest:
+    where views disagree.
 
     Parameters
     ----------
@@ -99,6 +100,12 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the graphs had too many components; usually none.
     {disagreement}
+
+    See Also
+    --------
+    CIGMVC : The paper's method, which splits the views' graphs.
+    SpectralAverage : The plain mean of the graphs.
+    cluster : The same method with ids, a report and files.
 
     Examples
     --------
@@ -165,14 +172,10 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
             self.n_clusters_ = int(self.labels_.max()) + 1
         return self
 
-    @property
-    def _finds_n_clusters(self) -> bool:
-        return self.resolution is not None or isinstance(self.n_clusters, str)
-
     def _find_n_clusters(self, stack: Stack, run: Run) -> int:
         if self.resolution is None:
             return self._suggested(stack, run)
-        graph = stack.symmetric(stack.edges(MeanGraph()))
+        graph = stack.symmetric(stack.edges(WeightedMean(np.ones(stack.n_views))))
         return int(leiden_labels(graph, self.resolution, run.seed).max()) + 1
 
     def suggest_n_clusters(
@@ -264,7 +267,7 @@ def _clusters(
     """Clusters of the weighted mean graph; eigenvectors of a similar one may be a `start`."""
     dtype = np.float32 if is_large(stack.n_samples) else np.float64
     with run.stage("eigenvectors"):
-        graph = stack.symmetric(stack.edges(MeanGraph(weights)), dtype)
+        graph = stack.symmetric(stack.edges(WeightedMean(weights)), dtype)
     if resolution is not None:
         with run.stage("labels"):
             labels = leiden_labels(graph, resolution, run.seed)

@@ -51,6 +51,11 @@ class CoregSC(PredictMixin, MultiViewClusterer):
         sigma of every view's kernel; empty for precomputed ones.
     n_iter_ : int
 
+    See Also
+    --------
+    MSC : Also on dense kernels.
+    MGL : One embedding for all views, on sparse graphs.
+
     References
     ----------
     A. Kumar, P. Rai and H. Daume III, "Co-regularized multi-view spectral clustering", NIPS 2011.

@@ -39,6 +39,11 @@ class GBS(PredictMixin, MultiViewClusterer):
     {learned}
     {fused}
 
+    See Also
+    --------
+    CIGMVC : Splits the views' graphs first.
+    MCGL : Refines each view's graph before they are fused.
+
     References
     ----------
     H. Wang, Y. Yang, B. Liu and H. Fujita, "A study of graph-based system for multi-view

@@ -65,7 +65,7 @@ class MCGL(PredictMixin, MultiViewClusterer):
         from the start is taken as it is, with a warning.
     unified_graph_ : csr_array of shape (n_samples, n_samples)
         A.
-    objective_trace_ : array of shape (n_iter_,)
+    objective_trace_ : array of shape (n_rounds,)
         ||A - S_0||_F^2 after every turn.
     n_iter_ : int
     converged_ : bool
@@ -75,6 +75,11 @@ class MCGL(PredictMixin, MultiViewClusterer):
         The published program runs into its 30 turns as a rule; that is not a failure.
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the graphs had too many components; usually none.
+
+    See Also
+    --------
+    GBS : Fuses the graphs as they are.
+    MGL : Learns weights of the graphs alone.
 
     References
     ----------

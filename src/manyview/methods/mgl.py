@@ -78,6 +78,11 @@ class MGL(PredictMixin, MultiViewClusterer):
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the graphs had too many components; usually none.
 
+    See Also
+    --------
+    MCGL : Learns graphs rather than an embedding.
+    SpectralAverage : Equal weights.
+
     References
     ----------
     F. Nie, J. Li and X. Li, "Parameter-free auto-weighted multiple graph learning: a framework for

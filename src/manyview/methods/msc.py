@@ -47,7 +47,7 @@ class MSC(PredictMixin, MultiViewClusterer):
     max_iter : int, default=100
         Maximum number of rounds; the published schedule needs about 30.
     tol : float, default=1e-6
-        Stop when every row sum of |T_v - P - E_v| is below this.
+        Stop when every row sum of abs(T_v - P - E_v) is below this.
 
     Attributes
     ----------
@@ -59,6 +59,11 @@ class MSC(PredictMixin, MultiViewClusterer):
     n_iter_ : int
     converged_ : bool
     stop_reason_ : {"residual", "max_iter"}
+
+    See Also
+    --------
+    CoregSC : Also on dense kernels.
+    CIGMVC : A split into parts that agree and errors, on sparse graphs.
 
     References
     ----------

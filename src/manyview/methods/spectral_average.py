@@ -36,6 +36,11 @@ class SpectralAverage(PredictMixin, MultiViewClusterer):
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the graph had too many components; usually none.
 
+    See Also
+    --------
+    ConsensusGraph : Weighs the views.
+    SpectralConcat : Joins the features rather than the graphs.
+
     Examples
     --------
     >>> from manyview import SpectralAverage

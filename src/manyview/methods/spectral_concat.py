@@ -37,6 +37,11 @@ class SpectralConcat(PredictMixin, MultiViewClusterer):
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the graph had too many components; usually none.
 
+    See Also
+    --------
+    SpectralAverage : Joins the graphs rather than the features.
+    SpectralView : One view alone.
+
     Examples
     --------
     >>> from manyview import SpectralConcat

@@ -38,6 +38,11 @@ class SpectralView(PredictMixin, MultiViewClusterer):
     bridges_ : array of shape (n_bridges, 2)
         Pairs of samples joined because the graph had too many components; usually none.
 
+    See Also
+    --------
+    SpectralAverage : All views.
+    SpectralConcat : All features side by side.
+
     Examples
     --------
     >>> from manyview import SpectralView

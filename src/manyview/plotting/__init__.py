@@ -40,10 +40,10 @@ from manyview.plotting._map import (
     map_samples,
 )
 
+# For users; the other names are for the packages above this one.
 __all__ = [
-    "MAX_TSNE", "AllEffects", "FeatureEffect", "all_effects", "choose_some", "draw_columns",
-    "feature_effects", "graph_embedding", "map_embedding", "map_samples", "plot_agreement",
-    "plot_alluvial", "plot_cluster_number", "plot_cluster_sizes", "plot_convergence",
-    "plot_disagreement", "plot_feature_effects", "plot_graph", "plot_samples", "plot_splits",
-    "plot_view_weights", "plot_weight_history",
+    "FeatureEffect", "feature_effects", "map_samples", "plot_agreement", "plot_alluvial",
+    "plot_cluster_number", "plot_cluster_sizes", "plot_convergence", "plot_disagreement",
+    "plot_feature_effects", "plot_graph", "plot_samples", "plot_splits", "plot_view_weights",
+    "plot_weight_history",
 ]  # fmt: skip

@@ -26,6 +26,11 @@ def plot_alluvial(clusterings: Any, ax: Any = None) -> Any:
     clusters share, in the colour of their cluster in the first column. Clusterings agree where
     bands are broad and keep their order.
 
+    See Also
+    --------
+    plot_agreement : The agreement in figures.
+    plot_splits : Columns are numbers of clusters.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -14,6 +14,21 @@ def plot_cluster_number(suggestion: Any, ax: Any = None) -> Any:
 
     `suggestion` is that of `suggest_n_clusters`, or a result or an estimator with
     ``n_clusters="auto"``.
+
+    See Also
+    --------
+    plot_splits : How clusters split.
+    manyview.suggest_n_clusters : Makes the suggestion.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import manyview
+    >>> data = manyview.datasets.make_conflict_views(60, 3, random_state=0)
+    >>> found = manyview.suggest_n_clusters(data.views, max_clusters=5)
+    >>> ax = plot_cluster_number(found, Figure().add_subplot())
+    >>> len(ax.lines)
+    4
     """
     ax, suggestion = new_axes(ax), _evidence(suggestion)
     numbers = suggestion.candidates
@@ -36,6 +51,21 @@ def plot_splits(suggestion: Any, ax: Any = None, *, most: int = 12) -> Any:
     clusters in adjacent columns share. A stable cluster stays one box from column to column. Many
     crossing bands mean that clusters were rearranged, not split. `suggestion` is as in
     `plot_cluster_number`.
+
+    See Also
+    --------
+    plot_cluster_number : The figures of every number.
+    plot_alluvial : Any clusterings side by side.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import manyview
+    >>> data = manyview.datasets.make_conflict_views(60, 3, random_state=0)
+    >>> found = manyview.suggest_n_clusters(data.views, max_clusters=5)
+    >>> ax = plot_splits(found, Figure().add_subplot())
+    >>> [text.get_text() for text in ax.get_xticklabels()]
+    ['2', '3', '4', '5']
     """
     ax, suggestion = new_axes(ax), _evidence(suggestion)
     most = max(most, suggestion.n_clusters)

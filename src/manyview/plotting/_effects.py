@@ -21,6 +21,16 @@ class FeatureEffect:
     """Difference between a feature's mean in a cluster and its mean in all other samples.
 
     `effect` is the difference in units of the pooled standard deviation (Cohen's d).
+
+    See Also
+    --------
+    feature_effects : Finds the largest ones.
+    plot_feature_effects : Draws them.
+
+    Examples
+    --------
+    >>> FeatureEffect("height", 2.0, 9.5, 5.1).effect
+    2.0
     """
 
     feature: str
@@ -70,7 +80,21 @@ def feature_effects(
     top: int = 8,
 ) -> list[list[FeatureEffect]]:
     """The `top` features per cluster with the largest effects, the largest first; see
-    `all_effects`."""
+    `all_effects`.
+
+    See Also
+    --------
+    plot_feature_effects : Draws those of one cluster.
+    FeatureEffect : One of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[1.0, 5.0], [1.1, 2.0], [9.0, 4.0], [9.2, 3.0]])
+    >>> found = feature_effects(table, ["height", "age"], np.array([0, 0, 1, 1]), 2)
+    >>> found[1][0].feature
+    'height'
+    """
     found = all_effects(matrix, features, labels, n_clusters, present)
     return [found.strongest(c, top) for c in range(n_clusters)]
 
@@ -125,5 +149,7 @@ def _compare(block: FloatArray, members: csr_array) -> tuple[FloatArray, FloatAr
     effects[(sizes == 0).ravel() | (rest == 0).ravel()] = 0.0
     # Without rounding errors a mean lies between the values; beyond the largest float is infinity.
     low, high = values.min(axis=0), values.max(axis=0)
-    inside, outside = (np.clip(mean + centre, low, high) * unit for mean in (inside, outside))
+    means = (np.clip(mean + centre, low, high) for mean in (inside, outside))
+    zero = 1e-14 * np.maximum(np.abs(low), np.abs(high))
+    inside, outside = (np.where(np.abs(mean) > zero, mean, 0.0) * unit for mean in means)
     return effects, inside, outside

@@ -38,6 +38,21 @@ def plot_samples(
     them; `labels` are the clusters by default. With `values`, such as confidences, the figure has a
     colour bar named `value_name`, and samples whose value is NaN are grey. Clusters are named on
     the map in both cases.
+
+    See Also
+    --------
+    map_samples : The coordinates alone.
+    plot_cluster_sizes : How many samples each cluster has.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import manyview
+    >>> data = manyview.datasets.make_conflict_views(60, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3, method="consensus")
+    >>> ax = plot_samples(result, ax=Figure().add_subplot())
+    >>> [text.get_text() for text in ax.texts]
+    ['0', '1', '2']
     """
     ax = new_axes(ax)
     coordinates = map_samples(model) if is_model(model) else np.asarray(model)
@@ -65,6 +80,10 @@ def plot_cluster_sizes(model: Any, ax: Any = None, *, confidence: ArrayLike | No
     """Number of samples per cluster, with their mean confidence if it is given.
 
     `model` is a result, an estimator, or labels.
+
+    See Also
+    --------
+    plot_samples : The samples on a map.
 
     Examples
     --------
@@ -95,6 +114,21 @@ def plot_convergence(models: Any, ax: Any = None, against: str = "round") -> Any
     `models` is a result, an estimator, or several of them by name.
 
     Round 0 is left out: its view weights are not learned yet, so its objective is on another scale.
+
+    See Also
+    --------
+    plot_weight_history : The view weights of every round.
+    manyview.methods.Round : What is drawn.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import manyview
+    >>> data = manyview.datasets.make_conflict_views(60, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3, method="cigmvc")
+    >>> ax = plot_convergence(result, Figure().add_subplot())
+    >>> ax.get_xlabel()
+    'round'
     """
     ax = new_axes(ax)
     for name, model in by_name(models).items():
@@ -112,6 +146,20 @@ def plot_view_weights(models: Any, ax: Any = None) -> Any:
     """View weights as shares of their sum, one bar per view and model.
 
     `models` is a result, an estimator, or several of them by name.
+
+    See Also
+    --------
+    plot_weight_history : How they were learned.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import manyview
+    >>> data = manyview.datasets.make_conflict_views(60, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3, method="consensus")
+    >>> ax = plot_view_weights(result, Figure().add_subplot())
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['view0', 'view1', 'view2']
     """
     ax = new_axes(ax)
     models = by_name(models)
@@ -131,6 +179,21 @@ def plot_weight_history(model: Any, view_names: Sequence[str] | None = None, ax:
     """View weights as shares of their sum, round by round; they start equal.
 
     `model` is a result or an estimator, or its `history_` with names of the views.
+
+    See Also
+    --------
+    plot_view_weights : The weights at the end.
+    plot_convergence : The objective of every round.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import manyview
+    >>> data = manyview.datasets.make_conflict_views(60, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3, method="cigmvc")
+    >>> ax = plot_weight_history(result, ax=Figure().add_subplot())
+    >>> len(ax.lines)
+    3
     """
     ax = new_axes(ax)
     history = model if isinstance(model, Sequence) else learned(model, "history_")
@@ -168,6 +231,20 @@ def plot_graph(
     with this name; or a graph with labels. A good clustering shows blocks on the diagonal. Both
     axes have at most `n_bins` bins of samples. Darkness is the cube root of a bin's total weight,
     so that small weights stay visible.
+
+    See Also
+    --------
+    plot_disagreement : Where the views' graphs differ.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import manyview
+    >>> data = manyview.datasets.make_conflict_views(60, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3, method="consensus")
+    >>> ax = plot_graph(result, view="view0", ax=Figure().add_subplot())
+    >>> len(ax.images)
+    1
     """
     ax = new_axes(ax)
     graph = graph_of(model, view) if is_model(model) else model
@@ -191,6 +268,21 @@ def plot_disagreement(model: Any, ax: Any = None, n_bins: int = 600) -> Any:
     Samples are ordered by cluster and, within it, by their highest disagreement, so a cluster that
     one view contradicts shows as a bright part of that view's row. With more samples than `n_bins`,
     a column is the mean of several. Grey: the view has no edges for the sample.
+
+    See Also
+    --------
+    plot_graph : The graph of a view.
+    plot_view_weights : How much each view counts.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import manyview
+    >>> data = manyview.datasets.make_conflict_views(60, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3, method="consensus")
+    >>> ax = plot_disagreement(result, Figure().add_subplot())
+    >>> ax.get_xlabel()
+    'cluster'
     """
     ax = new_axes(ax)
     values, labels = np.asarray(learned(model, "sample_disagreement_")), fitted(model).labels_
@@ -231,6 +323,10 @@ def plot_feature_effects(
     `model` is a result or an estimator, of which the `top` strongest features of a view (by default
     the first) are shown; or a list of `FeatureEffect`.
 
+    See Also
+    --------
+    feature_effects : The same as numbers.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -244,8 +340,9 @@ def plot_feature_effects(
         effects_of(model, cluster, view, top) if is_model(model) else model
     )
     sizes = [effect.effect for effect in effects]
-    colors = ["C0" if size > 0 else "C1" for size in sizes]
-    bars = ax.barh(np.arange(len(effects)), sizes, color=colors)
+    # Filled or empty: colours are those of clusters.
+    fills = ["0.2" if size > 0 else "white" for size in sizes]
+    bars = ax.barh(np.arange(len(effects)), sizes, color=fills, edgecolor="0.2")
     names = [effect.feature for effect in effects]
     _label_bars(ax, bars, names, [f"{size:+.2f}" for size in sizes], margin=0.2)
     ax.axvline(0, color="0.5", linewidth=0.8)

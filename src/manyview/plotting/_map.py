@@ -32,6 +32,17 @@ def map_samples(model: Any, random_state: int = 0) -> FloatArray:
     converged fit every cluster is one point. Distances between distant groups mean little, and
     samples without neighbours all get the same position. Of more than `MAX_TSNE` samples, t-SNE
     sees some, and the others lie beside the most similar of these.
+
+    See Also
+    --------
+    plot_samples : Draws them.
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(60, 3, random_state=0)
+    >>> map_samples(manyview.cluster(data.views, 3)).shape
+    (60, 2)
     """
     graphs, n_clusters = learned(model, "view_graphs_"), learned(model, "n_clusters_")
     embedding = graph_embedding(graphs, n_clusters, random_state)

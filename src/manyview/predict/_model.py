@@ -51,6 +51,20 @@ class Prediction:
         over the views by their weights.
     ids : tuple of str, optional
         Names of the samples, if given.
+
+    See Also
+    --------
+    manyview.ClusterResult : Its `predict` returns one.
+    manyview.predict.ClusterModel : So does that of a model.
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> result = manyview.cluster(data.views, 3)
+    >>> found = result.predict({"view0": data.views["view0"][:5] + 100})
+    >>> found.n_outside
+    5
     """
 
     labels: IntArray
@@ -97,6 +111,21 @@ class ClusterModel:
     seed : int
     about : dict
         Method, parameters and version that made it, for information.
+
+    See Also
+    --------
+    manyview.ClusterResult : Its `model` makes one.
+    manyview.save_model : Writes it to a file.
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> model = manyview.cluster(data.views, 3).model()
+    >>> model.names, model.n_clusters
+    (('view0', 'view1', 'view2'), 3)
+    >>> model.predict(data.views).labels.shape
+    (90,)
     """
 
     views: tuple[TrainingView, ...]

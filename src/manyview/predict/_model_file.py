@@ -24,7 +24,25 @@ class NewerFormatError(ValueError):
 
 
 def save_model(model: ClusterModel, path: str | Path) -> None:
-    """Write a model file; nothing is left if writing fails."""
+    """Write a model file; nothing is left if writing fails.
+
+    See Also
+    --------
+    load_model : Reads it.
+    manyview.predict.ClusterModel : What is in the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> model = manyview.cluster(data.views, 3).model()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     manyview.save_model(model, f"{folder}/model.zip")
+    ...     again = manyview.load_model(f"{folder}/model.zip")
+    >>> bool((again.predict(data.views).labels == model.labels).all())
+    True
+    """
     write_file(Path(path), model_bytes(model))
 
 
@@ -71,7 +89,24 @@ def _arrays(view: TrainingView) -> dict[str, Any]:
 
 
 def load_model(path: str | Path) -> ClusterModel:
-    """Read a model file; ValueError if it is none or damaged."""
+    """Read a model file; ValueError if it is none or damaged.
+
+    See Also
+    --------
+    save_model : Writes it.
+    manyview.predict.ClusterModel : What is in the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     manyview.cluster(data.views, 3).save_model(f"{folder}/model.zip")
+    ...     model = manyview.load_model(f"{folder}/model.zip")
+    >>> model.n_clusters
+    3
+    """
     path = Path(path)
     try:
         archive = read_archive(path, _MANIFEST)

@@ -21,7 +21,7 @@ from manyview.plotting import (
     plot_splits,
     plot_weight_history,
 )
-from manyview.report._alone import alone_figures, views_alone
+from manyview.report._alone import MAX_VIEW_TSNE, alone_figures, views_alone
 from manyview.report._assets import as_json, content_policy, environment, package_file
 from manyview.report._colors import cluster_colors
 from manyview.report._contents import ReportContents
@@ -85,7 +85,8 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
         contents=contents, version=__version__,
         n_samples=len(contents.labels), n_shown=len(shown),
         clusters=clusters, scalings=SCALINGS, columns=column_heads(data["columns"]),
-        full_bar=FULL_BAR, max_tsne=MAX_TSNE, max_heated=_MAX_HEATED, max_listed=_MAX_LISTED,
+        full_bar=FULL_BAR, max_tsne=MAX_TSNE, max_view_tsne=MAX_VIEW_TSNE,
+        max_heated=_MAX_HEATED, max_listed=_MAX_LISTED,
         graphs=_graph_figures(contents),
         alone=alone_figures(alone, contents.labels, data["colors"]["light"]),
         learning=_learning_figures(contents),

@@ -85,9 +85,6 @@ def contents_of(
         own = {key: facts[key] for key in _FACTS} | _preparation(facts)
         return ViewContents(**own, graph=graph, effects=effects, telling=telling)
 
-    columns = []
-    if metadata is not None:
-        columns = metadata_columns(metadata, result.ids, tables.has_ids)
     return ReportContents(
         title=title or f"{result.n_clusters} clusters of {len(result.ids):,} samples",
         settings=_settings(result, summary),
@@ -103,8 +100,20 @@ def contents_of(
         # The rounds of other methods have no figures.
         history=[one for one in getattr(estimator, "history_", ()) if isinstance(one, Round)],
         warnings=result.warnings,
-        metadata=columns,
+        metadata=_metadata(tables, metadata),
     )
+
+
+def _metadata(tables: Any, given: Any) -> list[Metadata]:
+    """What the user gave, and the columns of text that were left out of the views.
+
+    Names and free text, of which samples share no values, tell nothing of clusters.
+    """
+    columns = [] if given is None else metadata_columns(given, tables.ids, tables.has_ids)
+    names = {column.name for column in columns}
+    texts = metadata_columns(tables.texts, tables.ids, tables.has_ids)
+    shared = [one for one in texts if 2 * len(one.categories or ()) <= int(one.known.sum())]
+    return columns + [column for column in shared if column.name not in names]
 
 
 def _preparation(facts: Mapping[str, Any]) -> dict[str, Any]:

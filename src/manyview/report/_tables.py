@@ -13,6 +13,8 @@ from manyview.report._metadata import cluster_association
 
 #: Effect at which all bars end, so that a few extreme ones do not shrink the others.
 FULL_BAR = 3
+# Larger effects tell no more: all values inside a cluster differ from all others.
+_HUGE = 10
 UNKNOWN = "–"  # noqa: RUF001 (an en dash)
 
 Row = dict[str, Any]
@@ -91,7 +93,10 @@ def metadata_rows(contents: ReportContents) -> list[Row]:
 def heat_cell(effect: float) -> Cell:
     """An effect, and its share of `FULL_BAR`."""
     share = float(np.clip(np.nan_to_num(effect / FULL_BAR), -1, 1))
-    return Cell(f"{effect:+.2f}".replace("-", "\N{MINUS SIGN}"), round(share, 2))
+    text = f"{effect:+.2f}"
+    if abs(effect) > _HUGE:
+        text = f"> +{_HUGE}" if effect > 0 else f"< -{_HUGE}"
+    return Cell(text.replace("-", "\N{MINUS SIGN}"), round(share, 2))
 
 
 def effect_row(item: FeatureEffect) -> Row:

@@ -53,6 +53,19 @@ class NotEnoughMemoryError(MemoryError):
     why : str
         Memory needed and available, and what would need less. The message also says how to fit
         anyway.
+
+    See Also
+    --------
+    manyview.memory_limit : Changes what a fit is checked against.
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(20000, 3, random_state=0)
+    >>> with manyview.memory_limit(2**20):
+    ...     manyview.GBS(3).fit(data.views)
+    Traceback (most recent call last):
+    manyview.runtime._memory.NotEnoughMemoryError: GBS needs about ...
     """
 
     @property
@@ -66,6 +79,10 @@ class NotEnoughMemoryError(MemoryError):
 @contextmanager
 def memory_limit(limit: int | None) -> Iterator[None]:
     """Check fits against this many bytes instead of the available memory; None for no check.
+
+    See Also
+    --------
+    manyview.runtime.NotEnoughMemoryError : Raised by a fit that needs more.
 
     Examples
     --------

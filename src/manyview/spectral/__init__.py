@@ -10,8 +10,10 @@ from manyview.spectral._chebyshev import (
     chebyshev_steps,
 )
 from manyview.spectral._labels import (
+    TRIAL_SAMPLES,
     kmeans_labels,
     kmeans_of_some,
+    numbered_labels,
     relabel_by_first_sample,
     some_samples,
 )

@@ -1,11 +1,12 @@
 """Labels from an embedding: k-means."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from manyview._typing import FloatArray, IntArray
 
@@ -24,21 +25,23 @@ def kmeans_labels(
     columns: k-means sees the rows in the order of their distances to the mean, runs until no label
     changes, and has three times as many starts.
     """
-    # k-means sums its centres thread by thread: labels must not depend on the number of threads.
-    with threadpool_limits(1):
+    with _thread_pools().limit(limits=1):
         if by_distance:
             order = np.argsort(((embedding - embedding.mean(axis=0)) ** 2).sum(axis=1))
             labels = np.empty(len(embedding), dtype=np.intp)
             labels[order] = _kmeans(embedding[order], n_clusters, seed, 0.0, _MANY_STARTS)
         else:
             labels = _kmeans(embedding, n_clusters, seed, 1e-4, _STARTS)
-    found = len(np.unique(labels))
-    if found != n_clusters:
-        raise ValueError(
-            f"only {found} of n_clusters={n_clusters} clusters were found in the embedding; "
-            "expected fewer clusters or samples that differ more"
-        )
-    return relabel_by_first_sample(labels)
+    return numbered_labels(labels, n_clusters)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """What k-means runs on: it sums thread by thread, and labels must not depend on their number.
+
+    Looking for these libraries takes as long as k-means of a hundred samples.
+    """
+    return ThreadpoolController()
 
 
 def _kmeans(
@@ -70,12 +73,23 @@ def kmeans_of_some(
     n_starts: int,
 ) -> IntArray:
     """Clusters of some rows; the others are assigned to them."""
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings(), _thread_pools().limit(limits=1):
         # Fewer clusters than wanted are a result here: such clusters do not hold.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = KMeans(n_clusters, n_init=n_starts, random_state=seed)
         model.fit(embedding[some], sample_weight=None if weights is None else weights[some])
         return np.asarray(model.predict(embedding), dtype=np.intp)
+
+
+def numbered_labels(labels: IntArray, n_clusters: int) -> IntArray:
+    """The same clusters, numbered by first samples; refused if there are fewer than wanted."""
+    found = len(np.unique(labels))
+    if found != n_clusters:
+        raise ValueError(
+            f"only {found} of n_clusters={n_clusters} clusters were found; "
+            "expected fewer clusters or samples that differ more"
+        )
+    return relabel_by_first_sample(labels)
 
 
 def relabel_by_first_sample(labels: IntArray) -> IntArray:

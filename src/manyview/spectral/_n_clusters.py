@@ -3,8 +3,8 @@
 For every candidate the mean graph of the views is clustered. The stability S of these clusters
 tells whether they are found again if samples are weighted at random, their modularity Q how many
 more edges stay inside clusters than chance would give. The score is S Q^(1/2) (log C)^(1/4): of
-two numbers of equally stable clusters the larger one tells more. The smallest number whose score is
-nearly the best is suggested. docs/quality.md has what else was tried.
+two numbers of equally stable clusters the larger one tells more. The number with the highest score
+is suggested. docs/quality.md has what else was tried.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from manyview._typing import IntArray
-from manyview.graphs import ClusterWeightByView, MeanGraph, Stack
+from manyview.graphs import ClusterWeightByView, Stack, WeightedMean
 from manyview.spectral._labels import kmeans_of_some, relabel_by_first_sample, some_samples
 from manyview.spectral._spectrum import (
     Spectrum,
@@ -32,10 +32,9 @@ _SAMPLES_PER_CLUSTER = 6
 _RESAMPLES = 10
 _STARTS = 10
 # Where no number of clusters is more stable than this, the data have no clusters that hold.
-_UNSTABLE = 0.5
-# Powers of modularity and log C in the score, and the share of the best score that is enough.
+_UNSTABLE = 0.6
+# Powers of modularity and log C in the score.
 _MODULARITY, _LOG = 0.5, 0.25
-_ENOUGH = 0.99
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class ClusterNumber:
     Attributes
     ----------
     n_clusters : int
-        The smallest candidate with at least 99 % of the highest score; if there is no structure,
-        the more stable one of the first two candidates.
+        The candidate with the highest score; if there is no structure, the more stable one of the
+        first two candidates.
     candidates : tuple of int
         Numbers considered: from 2, or from the number of connected components, to `max_clusters` or
         n_samples // 6; above 20 in steps of about 10 %.
@@ -59,11 +58,25 @@ class ClusterNumber:
     scores : tuple of float
         stability * modularity^(1/2) * log(c)^(1/4).
     has_structure : bool
-        Whether the clusters of some candidate have a stability of at least 0.5.
+        Whether the clusters of some candidate have a stability of at least 0.6.
     is_at_limit : bool
         Whether the suggestion is the largest number looked at, `max_clusters`.
     labels : tuple of arrays of shape (n_samples,)
         The clusters of each candidate.
+
+    See Also
+    --------
+    manyview.suggest_n_clusters : Makes it.
+    manyview.plotting.plot_cluster_number : Draws it.
+    manyview.plotting.plot_splits : Draws how clusters split as their number grows.
+
+    Examples
+    --------
+    >>> import manyview
+    >>> data = manyview.datasets.make_blob_views(300, 4, random_state=0)
+    >>> found = manyview.suggest_n_clusters(data.views, max_clusters=8)
+    >>> found.n_clusters, found.has_structure, found.candidates
+    (4, True, (2, 3, 4, 5, 6, 7, 8))
     """
 
     n_clusters: int
@@ -102,14 +115,15 @@ class ClusterNumber:
         if self.is_at_limit:
             return (
                 f"{self.n_clusters} is the largest number of clusters that was looked at: there "
-                "may be more, see suggest_n_clusters with a larger max_clusters"
+                "may be more; try larger ones, or a larger max_clusters of suggest_n_clusters in "
+                "Python"
             )
         return ""
 
 
 #: What is said of data without structure.
 NO_STRUCTURE = (
-    "no number of clusters is stable (all below 0.5): the data have probably no clusters, or none "
+    "no number of clusters is stable (all below 0.6): the data have probably no clusters, or none "
     "that these views and their scaling show"
 )
 
@@ -121,15 +135,16 @@ def suggest_from_stack(
     n = stack.n_samples
     if n < 3:
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
-    graph = stack.symmetric(stack.edges(MeanGraph()), np.float32 if is_large(n) else np.float64)
+    mean = stack.edges(WeightedMean(np.ones(stack.n_views)))
+    graph = stack.symmetric(mean, np.float32 if is_large(n) else np.float64)
     largest = min(max_clusters, max(n // _SAMPLES_PER_CLUSTER, 2))
     count = min(2 * largest, n - 1)
     spectrum = laplacian_spectrum(graph, count, rng, normalized=True, is_soft=True)
     if spectrum.n_components > largest:
         raise ValueError(
             f"the graphs of the views together have {spectrum.n_components} connected components, "
-            f"more than the {largest} clusters considered; expected a number of clusters, or "
-            "suggest_n_clusters with a larger max_clusters"
+            f"more than the {largest} clusters considered; expected a number of clusters, or a "
+            "larger max_clusters of suggest_n_clusters in Python"
         )
     # Unconnected samples are never in the same cluster.
     candidates = _candidates(max(2, spectrum.n_components), largest)
@@ -143,7 +158,7 @@ def suggest_from_stack(
     modularity = np.array([_modularity(stack, labels) for labels in found])
     logs = np.log(candidates) ** _LOG
     scores = stability * np.maximum(modularity, 0.0) ** _MODULARITY * logs
-    best = int((scores >= _ENOUGH * scores.max()).argmax())
+    best = int(scores.argmax())
     has_structure = bool(stability.max() >= _UNSTABLE)
     if not has_structure:
         best = int(stability[:2].argmax())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyview.inputs.files import _limits, _parquet, read_views
+from manyview.inputs.files import _limits, _parquet
 from tests.helpers.table_files import pd, read
 
 pa = pytest.importorskip("pyarrow")
@@ -100,13 +100,20 @@ def test_a_folder_is_one_table_in_the_order_of_numbers(folder):
         read("rna.v2", drop_non_numeric=True)
 
 
-def test_folders_are_not_transposed(folder):
-    write_parts(folder / "x", [[1, 2]])
-    np.save("y.npy", np.eye(2))
-    with pytest.raises(ValueError, match=r"transpose was asked for; expected a file of"):
+def test_folders_are_transposed(folder):
+    (folder / "x").mkdir()
+    frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), index=list("abcdef"), columns=["u", "v"])
+    for part in (0, 2, 4, 6):
+        frame[part : part + 2].to_parquet(f"x/part.{part}.parquet")
+    table = read("x", transpose=True)
+    assert (table.ids, table.features) == (("u", "v"), tuple("abcdef"))
+    np.testing.assert_array_equal(table.matrix, frame.to_numpy().T)
+    frame[:1].to_parquet("x/part.8.parquet")
+    with pytest.raises(ValueError, match=r"x has two columns named 'a'; expected distinct"):
         read("x", transpose=True)
-    with pytest.raises(ValueError, match=r"x is a folder, and transpose was asked for; expected"):
-        read_views(["y.npy", "x"], transpose=True)
+    frame[["v", "u"]].to_parquet("x/part.8.parquet")
+    with pytest.raises(ValueError, match=r"part.8.parquet and .*part.0.parquet differ in their"):
+        read("x", transpose=True)
 
 
 def test_folders_that_do_not_fit(folder, monkeypatch):

@@ -51,6 +51,8 @@ def test_the_only_file_of_an_archive(folder):
     archive("x.zip", **{"a.csv": "1", "b.csv": "1"})
     with pytest.raises(ValueError, match=r"x.zip has 2 files \('a.csv', 'b.csv'\); expected one"):
         read("x.zip")
+    archive("x.zip", x="a,b\n1,2\n")  # as pandas writes it
+    np.testing.assert_array_equal(read("x.zip").matrix, [[1, 2]])
     archive("x.zip", **{"a.exe": "1"})
     with pytest.raises(ValueError, match=r"x.zip has a file 'a.exe'; expected one of .csv"):
         read("x.zip")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +56,10 @@ def refuse_no_rows(path: Path) -> NoReturn:
 
 @dataclass(frozen=True)
 class Columns:
-    """What each column of a file is, by its position: features, categories, ids, or left out."""
+    """What each column of a file is, by its position: features, categories, ids, or left out.
+
+    Of those that are left out, `texts` are kept as metadata.
+    """
 
     path: Path
     names: tuple[str, ...]
@@ -63,12 +67,7 @@ class Columns:
     categorical: tuple[int, ...]
     id_at: int | None
     dropped: tuple[DroppedColumn, ...]
-
-    @property
-    def read(self) -> list[int]:
-        """The columns that are read at all."""
-        ids = () if self.id_at is None else (self.id_at,)
-        return [*self.features, *self.categorical, *ids]
+    texts: tuple[int, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -78,16 +77,21 @@ class Columns:
     def categorical_names(self) -> tuple[str, ...]:
         return tuple(self.names[j] for j in self.categorical)
 
+    @property
+    def text_names(self) -> tuple[str, ...]:
+        return tuple(self.names[j] for j in self.texts)
+
     def without(self, others: Mapping[int, DroppedColumn], options: ReadOptions) -> Columns:
         """The same without features that are no numbers; refused unless they are to be dropped."""
         if others and not options.drop_non_numeric:
             rows = {j: column.row or 0 for j, column in others.items()}
             _refuse(self.path, [others[j] for j in sorted(others, key=lambda j: (rows[j], j))])
-        features = tuple(j for j in self.features if j not in others)
-        if not features and not self.categorical:
-            raise ValueError(f"{self.path} has no numeric column left; expected at least one")
-        in_order = tuple(others[j] for j in sorted(others))
-        return replace(self, features=features, dropped=self.dropped + in_order)
+        return replace(
+            self,
+            features=tuple(j for j in self.features if j not in others),
+            dropped=self.dropped + tuple(others[j] for j in sorted(others)),
+            texts=self.texts + tuple(j for j in sorted(others) if others[j].is_text),
+        )
 
 
 def columns_of(
@@ -99,17 +103,22 @@ def columns_of(
     categorical = [j for j in others if names[j] in options.categorical]
     features = [j for j in others if j not in {*dropped, *categorical}]
     asked = tuple(DroppedColumn.as_asked(names[j]) for j in dropped)
-    columns = Columns(path, tuple(names), tuple(features), tuple(categorical), id_at, asked)
-    return columns.without({}, options)
+    return Columns(path, tuple(names), tuple(features), tuple(categorical), id_at, asked)
+
+
+# A number whose decimal sign is a comma; 1,000 may be one with a thousands separator.
+_DECIMAL_COMMA = r"\s*[-+]?\d*,(\d{1,2}|\d{4,})\s*"
 
 
 def _refuse(path: Path, columns: Sequence[DroppedColumn]) -> NoReturn:
     """Columns that are not numbers, and what is in the first of them."""
     names = [column.name for column in columns]
     what = f"{len(names)} columns are" if len(names) > 1 else "1 column is"
+    comma = any(re.fullmatch(_DECIMAL_COMMA, column.value or "") for column in columns)
+    first = "say --decimal , for decimal commas, " if comma else ""
     raise ValueError(
         f"{path}: {what} not numeric ({first_few(names)}), column {columns[0]}; "
-        "expected numbers: name the column of sample ids with --id, columns of categories with "
-        "--categorical, further texts for empty cells with --na-values, or leave such columns out "
-        "with --drop or --drop-non-numeric"
+        f"expected numbers: {first}name the column of sample ids with --id, columns of categories "
+        "with --categorical, further texts for empty cells with --na-values, or leave such columns "
+        "out with --drop or --drop-non-numeric"
     )

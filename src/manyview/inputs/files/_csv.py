@@ -4,6 +4,7 @@ So the memory needed is about that of the numbers.
 """
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -82,7 +83,7 @@ def _attempt(
     """The table and its columns; no table where a block after the first has text in some."""
     matrix: _GrowingMatrix | None = None
     ids: list[str] = []
-    words: dict[str, list[str | None]] = {columns.names[j]: [] for j in columns.categorical}
+    words: defaultdict[int, list[str | None]] = defaultdict(list)
     n_rows, is_valid = 0, True
     for rows in blocks:
         block = numbers_of(rows, columns.features, options)
@@ -102,8 +103,8 @@ def _attempt(
                 matrix = _GrowingMatrix(text.path, len(columns.features), n_expected)
             if columns.id_at is not None:
                 ids += checked_ids(text.path, column_of(rows, columns.id_at), n_rows)
-            for j in columns.categorical:
-                words[columns.names[j]] += category_cells(column_of(rows, j), options)
+            for j in (*columns.categorical, *columns.texts):
+                words[j] += category_cells(column_of(rows, j), options)
             matrix.append(block)
         n_rows += len(rows)
     if not is_valid:
@@ -116,8 +117,9 @@ def _attempt(
         matrix.finish(n_rows),
         None if columns.id_at is None else plain_ids(ids),
         columns.feature_names,
-        categorical={name: cells[:n_rows] for name, cells in words.items()},
+        categorical={columns.names[j]: words[j][:n_rows] for j in columns.categorical},
         preparation=Preparation(columns.dropped),
+        texts={columns.names[j]: words[j][:n_rows] for j in columns.texts},
     )
     return table, columns
 

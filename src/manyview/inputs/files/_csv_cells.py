@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from sys import intern
 from typing import TypeAlias
 
 import numpy as np
@@ -35,9 +36,9 @@ def is_numeric(cells: Sequence[str], options: ReadOptions) -> bool:
 
 
 def category_cells(cells: Sequence[str], options: ReadOptions) -> list[str | None]:
-    """Cells as categories, None where there is no value."""
+    """Cells as categories, None where there is no value; equal ones are one object."""
     empty = {*NO_VALUE, *options.na_values}
-    return [None if (text := cell.strip(_SPACES)) in empty else text for cell in cells]
+    return [None if (text := cell.strip(_SPACES)) in empty else intern(text) for cell in cells]
 
 
 def why_no_number(
@@ -48,7 +49,7 @@ def why_no_number(
     value = cells[row]
     shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
     row += n_before + 1
-    return DroppedColumn(name, f"has {shown!r} in row {row}", row, shown)
+    return DroppedColumn(name, f"has {shown!r} in row {row}", row, shown, is_text=True)
 
 
 def _numbers(cells: Sequence[str], options: ReadOptions) -> FloatArray | None:

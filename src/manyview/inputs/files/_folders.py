@@ -11,7 +11,7 @@ def folder_kind(path: Path) -> str:
     if names & {"matrix.mtx", "matrix.mtx.gz"}:
         return "10x"
     if any(name.endswith((".parquet", ".pq")) for name in names):
-        return "parquet"
+        return ".parquet"
     raise IsADirectoryError(
         f"{path} is a folder; expected a file, or a folder of Parquet files, of Cell Ranger "
         "(matrix.mtx, barcodes.tsv, features.tsv) or of Zarr"

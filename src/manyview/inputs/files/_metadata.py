@@ -1,29 +1,31 @@
-"""Metadata of samples: a table with columns of any kind."""
+"""What is known of samples beside the views: metadata with columns of any kind, or classes."""
 
-import gzip
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from manyview.inputs import id_text
-from manyview.inputs.files._columns import (
-    check_distinct,
-    checked_ids,
-    id_position,
-    import_pyarrow,
-    refuse_no_rows,
+from manyview.inputs import Table, first_few
+from manyview.inputs.files._limits import ReadOptions
+from manyview.inputs.files._spec import (
+    COLUMNAR,
+    SHEETS,
+    TEXT_TABLES,
+    Spec,
+    extension_of,
+    parse_spec,
+    read_spec,
 )
 
-_TEXT = (".csv", ".tsv", ".txt")
-_PARQUET = (".parquet", ".pq")
+#: Cells, None where they are empty: in the order of the rows, or by id.
+Cells = list[str | None] | dict[str, str | None]
 
 
 @dataclass(frozen=True)
 class MetadataTable:
-    """Columns by name, each an array of numbers or of objects; `index` has the ids of the rows."""
+    """Columns by name, each an array of numbers or of texts; `index` has the ids of the rows."""
 
     values: Mapping[str, Any]
     index: Sequence[str] | None
@@ -36,58 +38,41 @@ class MetadataTable:
         return self.values[name]
 
 
-def read_metadata(spec: str, id_column: str | None = None) -> MetadataTable:
-    """Read ``FILE`` or ``FILE@COLUMN``, with the column of the ids.
+def read_metadata(spec: str, options: ReadOptions) -> MetadataTable:
+    """The columns of ``FILE``, of ``FILE@COLUMN`` with the ids in that column, or of a sheet,
+    ``FILE:SHEET``; numbers first."""
+    table = _table(parse_spec(spec), options, (*TEXT_TABLES, *COLUMNAR, *SHEETS))
+    numbers = dict(zip(table.feature_names, table.matrix.T, strict=True))
+    texts = {name: np.array(cells, dtype=object) for name, cells in table.texts.items()}
+    return MetadataTable(numbers | texts, table.ids)
 
-    Text files have a header, and commas, semicolons or tabs between cells.
+
+def read_column(spec: str, options: ReadOptions) -> tuple[Path, str, Cells]:
+    """The file and the column that ``FILE:COLUMN`` names, and its cells as text.
+
+    They are by id if there is a column of ids; ``FILE:COLUMN@IDS`` names that, too.
     """
-    path, _, own = spec.rpartition("@")
-    if Path(spec).exists() or not path:
-        path, own = spec, ""
-    file, id_column = Path(path), own or id_column
-    kind = Path(file.stem if file.suffix == ".gz" else file).suffix.lower()
-    if kind not in (*_TEXT, *_PARQUET):
-        raise ValueError(f"metadata in {file}; expected a file of {', '.join(_TEXT + _PARQUET)}")
-    table = _arrow_table(file, kind, id_column)
-    check_distinct(file, table.column_names)
-    if table.num_rows == 0:
-        refuse_no_rows(file)
-    id_at = id_position(file, table.column_names, id_column)
-    ids = None if id_at is None else checked_ids(file, table.column(id_at).to_pylist(), 0)
-    values = {
-        name: _values(table.column(j)) for j, name in enumerate(table.column_names) if j != id_at
-    }
-    return MetadataTable(values, ids and [id_text(name) for name in ids])
+    parsed = parse_spec(spec)
+    path, column = parsed.path, parsed.key
+    options = replace(options, categorical=() if column is None else (column,))
+    table = _table(replace(parsed, key=None), options, (*TEXT_TABLES, *COLUMNAR))
+    if column is None or column not in table.categorical:
+        wrong = "was given without a column" if column is None else f"has no column {column!r}"
+        names = first_few([*table.feature_names, *table.texts])
+        raise ValueError(f"{path} {wrong}; expected {path}:COLUMN with one of {names}")
+    cells = list(table.categorical[column])
+    return path, column, cells if table.ids is None else dict(zip(table.ids, cells, strict=True))
 
 
-def _arrow_table(path: Path, kind: str, id_column: str | None) -> Any:
-    pa = import_pyarrow(path)
-    try:
-        if kind in _PARQUET:
-            return pa.parquet.read_table(path)
-        # Ids stay texts: 007 is not 7.
-        types = {} if id_column is None else {id_column: pa.string()}
-        return pa.csv.read_csv(
-            path,
-            parse_options=pa.csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True),
-            convert_options=pa.csv.ConvertOptions(column_types=types, strings_can_be_null=True),
+def _table(spec: Spec, options: ReadOptions, known: Sequence[str]) -> Table:
+    """The only table of a file. What is to be left out of views may be shown beside them."""
+    extension = extension_of(spec.path)
+    if extension not in known:
+        raise ValueError(f"{spec.path} is no table; expected a file of {', '.join(known)}")
+    options = replace(options, drop_non_numeric=True, drop=(), transpose=False)
+    tables = [item.table for item in read_spec(spec, extension, options)]
+    if len(tables) > 1:
+        raise ValueError(
+            f"{spec.path} has {len(tables)} sheets; expected one, chosen as {spec.path}:SHEET"
         )
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: {error}; expected a table with a header") from error
-
-
-def _delimiter(path: Path) -> str:
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig") as text:
-        header = text.readline()
-    return max(",;\t", key=header.count)
-
-
-def _values(column: Any) -> Any:
-    """Numbers as they are, anything else as objects; NaN and None where there is nothing."""
-    values = column.to_pylist()
-    if all(value is None or type(value) in (int, float) for value in values):
-        return np.array(values, dtype=np.float64)
-    objects = np.empty(len(values), dtype=object)
-    objects[:] = values
-    return objects
+    return tables[0]

@@ -91,6 +91,7 @@ class ParquetFile:
                 name: self.categories(name, options) for name in columns.categorical_names
             },
             preparation=Preparation(columns.dropped),
+            texts={name: self.categories(name, options) for name in columns.text_names},
         )
 
     def transposed_table(self, options: ReadOptions) -> Table:
@@ -126,7 +127,8 @@ class ParquetFile:
             if field.name in index:
                 others[j] = DroppedColumn(field.name, "is the index of a data frame")
             elif not _is_numeric(self._pa, field.type):
-                others[j] = DroppedColumn(field.name, f"is of type {field.type}")
+                why, is_text = f"is of type {field.type}", _is_text(self._pa, field.type)
+                others[j] = DroppedColumn(field.name, why, is_text=is_text)
         return columns.without(others, options)
 
     def categories(self, column: str, options: ReadOptions) -> list[str | None]:
@@ -189,6 +191,15 @@ def _index_columns(schema: Any) -> set[str]:
     except (ValueError, AttributeError):
         return set()
     return {name for name in stored if isinstance(name, str)}
+
+
+def _is_text(pa: Any, kind: Any) -> bool:
+    """Texts and dates, but no lists or bytes."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    checks = (types.is_string, types.is_large_string, types.is_string_view, types.is_temporal)
+    return any(check(kind) for check in checks)
 
 
 def _is_numeric(pa: Any, kind: Any) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from manyview.inputs import DroppedColumn, Preparation, Table
-from manyview.inputs.files._columns import Columns, refuse_no_rows
+from manyview.inputs.files._columns import Columns, check_distinct, refuse_no_rows
 from manyview.inputs.files._limits import ReadOptions, check_fits
 from manyview.inputs.files._parquet import open_parquet
 
@@ -20,6 +20,7 @@ class ParquetParts:
 
     columns: tuple[str, ...]
     categorical: tuple[str, ...]
+    texts: tuple[str, ...]
     dropped: tuple[DroppedColumn, ...]
     ids: tuple[str, ...] | None
     group_lengths: dict[Path, list[int]]  # rows of each row group
@@ -27,22 +28,49 @@ class ParquetParts:
 
 def read_parquet_folder(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
     if options.transpose:
-        raise ValueError(f"{path} is a folder, and transpose was asked for; expected a file")
+        return [_transposed(path, options)]
     parts = parquet_parts(path, options)
     n_rows = sum(map(sum, parts.group_lengths.values()))
     shape = (n_rows, len(parts.columns))
     what = f"{n_rows:,} rows of {shape[1]:,} numbers, which its files declare to have,"
     check_fits(path, 8 * n_rows * shape[1], what)
     matrix, start = np.empty(shape), 0
-    words: dict[str, list[str | None]] = {name: [] for name in parts.categorical}
+    words: dict[str, list[str | None]] = {name: [] for name in parts.categorical + parts.texts}
     for part, lengths in parts.group_lengths.items():
         with open_parquet(part) as file:
             matrix[start : start + sum(lengths)] = file.numbers(parts.columns)
             for name, cells in words.items():
                 cells += file.categories(name, options)
         start += sum(lengths)
-    done = Preparation(parts.dropped)
-    return [Table("", matrix, parts.ids, parts.columns, categorical=words, preparation=done)]
+    return [
+        Table(
+            "",
+            matrix,
+            parts.ids,
+            parts.columns,
+            categorical={name: words[name] for name in parts.categorical},
+            preparation=Preparation(parts.dropped),
+            texts={name: words[name] for name in parts.texts},
+        )
+    ]
+
+
+def _transposed(path: Path, options: ReadOptions) -> Table:
+    """Parts that have some features each, as rows, and the same samples, as columns."""
+    paths, tables = _part_paths(path), []
+    for part in paths:
+        with open_parquet(part) as file:
+            tables.append(file.transposed_table(options))
+        if tables[-1].ids != tables[0].ids:
+            raise ValueError(
+                f"{part} and {paths[0]} differ in their columns, the ids; expected the same in all "
+                "parts"
+            )
+    features = tuple(name for table in tables for name in table.feature_names)
+    check_distinct(path, features)
+    if not features:
+        refuse_no_rows(path)
+    return Table("", np.hstack([table.matrix for table in tables]), tables[0].ids, features)
 
 
 def parquet_parts(path: Path, options: ReadOptions) -> ParquetParts:
@@ -69,8 +97,9 @@ def parquet_parts(path: Path, options: ReadOptions) -> ParquetParts:
         refuse_no_rows(path)
     samples = None if options.id_column is None else tuple(ids)
     return ParquetParts(
-        columns.feature_names, columns.categorical_names, tuple(dropped.values()), samples, lengths
-    )
+        columns.feature_names, columns.categorical_names, columns.text_names,
+        tuple(dropped.values()), samples, lengths,
+    )  # fmt: skip
 
 
 def _used(columns: Columns) -> set[str]:

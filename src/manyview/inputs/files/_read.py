@@ -17,7 +17,7 @@ from manyview.inputs.files._spec import (
 )
 from manyview.inputs.files._text_source import STDIN
 
-_PARQUET = (".parquet", ".pq", "parquet")
+_PARQUET = (".parquet", ".pq")
 
 
 def read_views(
@@ -73,10 +73,21 @@ def read_views(
     list of Table
         In the order of the specs, ready for :func:`manyview.inputs.align`.
 
+    See Also
+    --------
+    manyview.inputs.align : Joins what was read, for `manyview.cluster`.
+
     Examples
     --------
     >>> from manyview.inputs.files import read_views
-    >>> tables = read_views(["rna.csv", "protein=adt.parquet"], id_column="cell")  # doctest: +SKIP
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "words.csv")
+    ...     _ = path.write_text("page,cat,dog\\na,1,0\\nb,0,2\\n")
+    ...     (table,) = read_views([str(path)], id_column="page")
+    >>> table.name, table.ids
+    ('words', ('a', 'b'))
     """
     options = ReadOptions(
         id_column, drop_non_numeric, transpose, tuple(drop), tuple(categorical), tuple(na_values),
@@ -89,10 +100,12 @@ def read_tables(
     specs: Sequence[str],
     options: ReadOptions,
     parquet_table: Callable[[Path, ReadOptions], Table] | None = None,
+    others: Sequence[str] = (),
 ) -> list[Table]:
     """As `read_views`, before columns of categories are encoded and empty cells filled.
 
-    `parquet_table` reads Parquet files, and folders of them, if it is given.
+    `parquet_table` reads Parquet files, and folders of them, if it is given. `others` are files
+    that are read elsewhere with the same options.
     """
     if not specs:
         raise ValueError("got no files; expected at least one")
@@ -100,7 +113,7 @@ def read_tables(
     if sum(one.path == STDIN for one in parsed) > 1:
         raise ValueError("standard input was asked for twice; expected '-' once")
     extensions = [extension_of(one.path) for one in parsed]
-    check_options(options, extensions)
+    check_options(options, [*extensions, *(extension_of(parse_spec(one).path) for one in others)])
     named: list[NamedTable] = []
     for spec, extension in zip(parsed, extensions, strict=True):
         on_workers = parquet_table is not None and not options.transpose
@@ -110,6 +123,9 @@ def read_tables(
             named.append(NamedTable(table, possible_names(spec, "", single=True), spec.path))
         else:
             named += read_spec(spec, extension, options)
+    for item in named:
+        if item.table.shape[1] == 0 and not item.table.categorical:
+            raise ValueError(f"{item.path} has no numeric column left; expected at least one")
     tables = with_distinct_names(named)
     check_columns_found("drop", options.drop, tables)
     return tables

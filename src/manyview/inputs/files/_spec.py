@@ -40,19 +40,20 @@ _READERS = {
     ".zip": ("_csv", "read_text"),
 }
 _FOLDERS = {
-    "parquet": ("_parquet_parts", "read_parquet_folder"),
+    ".parquet": ("_parquet_parts", "read_parquet_folder"),
     "10x": ("_tenx", "read_tenx_folder"),
     ".zarr": ("_sandbox", "read_zarr"),
 }
 _COMPRESSED = {".gz": (*TEXT, ".mtx"), ".bz2": TEXT, ".zst": TEXT, ".zip": TEXT}
 _KEYED = (".npz", ".mat", ".h5ad", ".h5mu", ".zarr", ".h5", "10x", ".xlsx", ".xlsm")
-_TEXT = (*TEXT, ".zip")
-_SHEETS = (".xlsx", ".xlsm")
-_COLUMNAR = (".parquet", ".pq", ".feather", ".arrow")
+TEXT_TABLES = (*TEXT, ".zip")
+SHEETS = (".xlsx", ".xlsm")
+COLUMNAR = (".parquet", ".pq", ".feather", ".arrow")
 # Options that would do nothing unless there is a file of one of these.
 _FILES_OF_OPTIONS = {
-    "transpose": (*_TEXT, *_SHEETS, *_COLUMNAR, ".npy", ".npz", ".mat", ".mtx"),
-    "na_values": (*_TEXT, *_SHEETS), "decimal": _TEXT, "encoding": _TEXT, "comment": _TEXT,
+    "transpose": (*TEXT_TABLES, *SHEETS, *COLUMNAR, ".npy", ".npz", ".mat", ".mtx"),
+    "na_values": (*TEXT_TABLES, *SHEETS), "decimal": TEXT_TABLES, "encoding": TEXT_TABLES,
+    "comment": TEXT_TABLES,
 }  # fmt: skip
 
 _URL = re.compile(r"(?:[^=]*=)?([A-Za-z][A-Za-z0-9+.-]+://)")

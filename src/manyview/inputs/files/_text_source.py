@@ -64,7 +64,7 @@ def text_source(path: Path) -> TextSource:
     suffix = path.suffix.lower()
     if suffix == ".zip":
         member = _only_table(path)
-        return TextSource(path, Path(member).suffix.lower(), "zip", member)
+        return TextSource(path, Path(member).suffix.lower() or ".csv", "zip", member)
     compression = _COMPRESSIONS.get(suffix)
     return TextSource(path, Path(path.stem).suffix.lower() if compression else suffix, compression)
 
@@ -98,7 +98,7 @@ def _only_table(path: Path) -> str:
         raise ValueError(
             f"{path} has {len(members)} files ({first_few(names)}); expected one, unpack it first"
         )
-    if not names[0].lower().endswith(TEXT):
+    if Path(names[0]).suffix and not names[0].lower().endswith(TEXT):
         raise ValueError(f"{path} has a file {names[0]!r}; expected one of {', '.join(TEXT)}")
     if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # zipfile decompresses others without a limit.

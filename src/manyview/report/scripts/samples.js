@@ -64,7 +64,8 @@ function rowOf(i) {
   const name = names[clusterOf[i]];
   cell(name ? `${clusterOf[i]} ${name}` : clusterOf[i], "Cluster");
   for (const column of columns) {
-    const label = column.group ? `${column.group}: ${column.name}` : column.name;
+    const named = column.group ? `${column.group}: ${column.name}` : column.name;
+    const label = named[0].toUpperCase() + named.slice(1);
     const made = cell(textOf(column, i), label);
     if (!column.heated) continue;
     const value = column.values[i];
