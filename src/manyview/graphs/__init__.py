@@ -52,9 +52,11 @@ from manyview.graphs._knn_faiss import (
 from manyview.graphs._row_block import (
     RowBlock,
     aligned_weights,
+    by_edge,
     gathered,
     starts,
     united_pattern,
+    weight_type,
 )
 from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._steps import (

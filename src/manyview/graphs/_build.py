@@ -12,7 +12,7 @@ from manyview._typing import BoolArray, IntArray
 from manyview.graphs._bridges import Bridges, add_bridges, closest_bridges, union_components
 from manyview.graphs._checkpoint import ViewGraph, load_graph, save_graph
 from manyview.graphs._knn import nearest
-from manyview.graphs._row_block import reordered
+from manyview.graphs._row_block import reordered, weight_type
 from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._weights import (
     EdgeRules,
@@ -312,6 +312,7 @@ def _graph(
         k = options.neighbors_for(n, name)
         near = nearest(rows, k + 1, options.search, run.seed)
         graph = neighbor_graph(near, options.weighting, rows.sq_norms(), rules)
+        graph.data = graph.data.astype(weight_type(n), copy=False)
     run.log("view '%s': a graph of %d edges, %s", name, graph.nnz, near.search)
     return ViewGraph(graph, near.order, near.search)
 

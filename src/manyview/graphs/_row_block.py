@@ -4,14 +4,20 @@ On one machine a block has all rows; on Dask each worker has one block. What is 
 needs its own edges, the embedding of its neighbours and, for symmetric graphs, its incoming edges.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
+
+#: Weights between more samples than this are in single precision. Neighbours are approximate there.
+SINGLE_ABOVE = 20_000
+# Rows whose edges are handled together where every edge needs a number of its row.
+_ROWS_AT_ONCE = 2**15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +93,8 @@ def aligned_weights(indptr: IntArray, indices: IntArray, graphs: Sequence[csr_ar
     from manyview import _kernels
 
     # One entry's weights in all views lie side by side: that is how they are visited.
-    weights = np.zeros((len(graphs), len(indices)), order="F")
+    dtype = weight_type(graphs[0].shape[1])
+    weights: Any = np.zeros((len(graphs), len(indices)), dtype, order="F")
     for view, graph in zip(weights, graphs, strict=True):
         own = same_type(graph.indptr, graph.indices)
         _kernels.align_weights(indptr, indices, *own, graph.data, view)
@@ -101,6 +108,22 @@ def gathered(values: FloatArray, places: IntArray) -> FloatArray:
     out = np.empty(len(places), dtype=values.dtype)
     _kernels.gather(values, places, out)
     return out
+
+
+def weight_type(n_samples: int) -> type:
+    """The type of the weights of a graph between so many samples."""
+    return np.float32 if n_samples > SINGLE_ABOVE else np.float64
+
+
+def by_edge(indptr: IntArray, values: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Values of rows as values of their edges, for some edges after the other: which, and values.
+
+    For all edges at once they would need more memory than the weights.
+    """
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        ends = indptr[start : start + _ROWS_AT_ONCE + 1]
+        own = values[start : start + _ROWS_AT_ONCE]
+        yield slice(int(ends[0]), int(ends[-1])), np.repeat(own, np.diff(ends))
 
 
 def starts(lengths: IntArray) -> IntArray:
@@ -123,6 +146,6 @@ def reordered(graph: csr_array, order: IntArray) -> csr_array:
     number[order] = np.arange(len(order))
     indptr = starts(_kernels.count_nonzero(graph.indptr, graph.data)[order])
     indices = np.empty(indptr[-1], dtype=graph.indices.dtype)
-    data = np.empty(len(indices))
+    data = np.empty(len(indices), dtype=graph.data.dtype)
     _kernels.permute(graph.indptr, graph.indices, graph.data, order, number, indptr, indices, data)
     return csr_array((data, indices, indptr), shape=graph.shape)

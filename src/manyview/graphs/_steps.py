@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.graphs._confidence import own_cluster_share
-from manyview.graphs._row_block import RowBlock
+from manyview.graphs._row_block import RowBlock, by_edge
 
 #: Metadata of a field: every worker needs the rows of all samples.
 EVERYWHERE = {"send": "everywhere"}
@@ -100,7 +100,8 @@ class MeanGraph(Step):
     def __call__(self, block: RowBlock) -> FloatArray:
         mean: FloatArray = block.weights.mean(axis=0)
         sums = block.row_sums(mean)
-        mean /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(block.indptr))
+        for edges, own in by_edge(block.indptr, np.where(sums > 0, sums, 1.0)):
+            mean[edges] /= own
         return mean
 
 
@@ -116,17 +117,18 @@ class WeightedMean(Step):
     name: ClassVar[str] = "start"
 
     def __call__(self, block: RowBlock) -> FloatArray:
-        mean, known = np.zeros(block.weights.shape[1]), np.zeros(block.n_rows)
+        mean, known = np.zeros_like(block.weights[0]), np.zeros(block.n_rows)
         # View by view: sums of BLAS depend on the number of rows, and blocks must give equal bits.
         for share, view in zip(
-            self.view_weights / self.view_weights.sum(), block.weights, strict=True
+            (self.view_weights / self.view_weights.sum()).tolist(), block.weights, strict=True
         ):
             mean += share * view
             known += share * (block.row_sums(np.ascontiguousarray(view)) > 0)
         sums = block.row_sums(mean)
-        lengths = np.diff(block.indptr)
-        mean /= np.repeat(np.where(sums > 0, sums, 1.0), lengths)  # they may have no inverse
-        mean *= np.repeat(known, lengths)
+        for edges, own in by_edge(block.indptr, np.where(sums > 0, sums, 1.0)):
+            mean[edges] /= own  # it may have no inverse
+        for edges, own in by_edge(block.indptr, known):
+            mean[edges] *= own
         return mean
 
 
@@ -150,15 +152,14 @@ class ClusterWeightByView(Step):
 
     def __call__(self, block: RowBlock) -> FloatArray:
         count = int(self.labels.max()) + 1
-        here = np.repeat(
-            self.labels[block.first : block.first + block.n_rows], np.diff(block.indptr)
-        )
-        there = self.labels[block.indices]
-        found = np.empty((len(block.weights), 2, count))
-        for v, values in enumerate(block.weights):
-            found[v, 0] = np.bincount(here, np.where(here == there, values, 0.0), count)
-            found[v, 1] = np.bincount(here, values, count) / 2
-            found[v, 1] += np.bincount(there, values, count) / 2
+        own = self.labels[block.first : block.first + block.n_rows]
+        found = np.zeros((len(block.weights), 2, count))
+        for edges, here in by_edge(block.indptr, own):
+            there = self.labels[block.indices[edges]]
+            for v, values in enumerate(block.weights[:, edges]):
+                found[v, 0] += np.bincount(here, np.where(here == there, values, 0.0), count)
+                found[v, 1] += np.bincount(here, values, count) / 2
+                found[v, 1] += np.bincount(there, values, count) / 2
         return found
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,17 +40,27 @@ def fusion_results(
             "converged_": converged,
             "stop_reason_": fusion.stop_reason,
         }
-        return found | graph_results(stack, fusion.U, fusion.A, found, splits=splits)
+        if not splits:
+            return found | graph_results(stack, fusion.U, found)
+        found |= disagreement(stack, stack.rows(InconsistentWeightByView(), fusion.A))
+        return found | graph_results(stack, fusion.U, found, fusion.A)
 
 
 def graph_results(
-    stack: Stack, U: Any, A: Any, found: dict[str, Any], *, splits: bool = True
+    stack: Stack, U: Any, found: dict[str, Any], A: Any | None = None
 ) -> dict[str, Any]:
-    """Attributes that come from the graphs: these and the disagreement here, confidence on Dask."""
-    shares = _disagreement(stack, A) if splits else {}
-    if isinstance(stack, GraphStack):
-        return shares | _graphs(stack, U, A)
-    return shares | {"_confidence": _confidence(stack, found | shares)}
+    """Attributes that come from the graphs: these here, confidence on Dask. A only if it can't be
+    made of the others."""
+    if not isinstance(stack, GraphStack):
+        return {"_confidence": _confidence(stack, found)}
+    views = _positions(stack)
+    graphs = {
+        "view_graphs_": [stack.matrix(stack.weights[v]) for v in views],
+        "unified_graph_": stack.matrix(U),
+    }
+    if A is not None:
+        graphs["consistent_graphs_"] = [stack.matrix(A[v]) for v in views]
+    return graphs
 
 
 def _kmeans(fusion: Fusion, n_clusters: int, seed: int) -> IntArray:
@@ -65,26 +76,19 @@ def _kmeans(fusion: Fusion, n_clusters: int, seed: int) -> IntArray:
     return kmeans_labels(fusion.F, n_clusters, seed)
 
 
-def _graphs(stack: GraphStack, U: Any, A: Any) -> dict[str, Any]:
-    S, views = stack.weights, _positions(stack)
-    return {
-        "view_graphs_": [stack.matrix(S[v]) for v in views],
-        "unified_graph_": stack.matrix(U),
-        "consistent_graphs_": [stack.matrix(A[v]) for v in views],
-        "inconsistent_graphs_": [stack.matrix(S[v] - A[v]) for v in views],
-    }
-
-
 def _positions(stack: Stack) -> IntArray:
     """The position of each view in the stack."""
     return np.argsort(stack.view_order)
 
 
-def _disagreement(stack: Stack, A: Any) -> dict[str, FloatArray]:
-    """The share of E_v in S_v, per sample and per view; NaN where S_v has no edge."""
+def disagreement(stack: Stack, inconsistent: FloatArray) -> dict[str, FloatArray]:
+    """The share of E_v in S_v, per sample and per view; NaN where S_v has no edge.
+
+    `inconsistent` is the weight of E_v of each row in each view.
+    """
     views = _positions(stack)
     total = stack.by_sample(stack.rows(EdgeWeightByView()))[:, views]
-    inconsistent = stack.by_sample(stack.rows(InconsistentWeightByView(), A))[:, views]
+    inconsistent = stack.by_sample(inconsistent)[:, views]
     return {
         "sample_disagreement_": _share(inconsistent, total),
         "view_disagreement_": _share(inconsistent.sum(axis=0), total.sum(axis=0)),
@@ -105,6 +109,30 @@ def _confidence(stack: Stack, found: dict[str, Any]) -> FloatArray:
         view_weights=vote_weights(found["view_weights_"])[views],
     )
     return np.asarray(stack.by_sample(stack.rows(step)))
+
+
+def _fitted_graphs(self: Any) -> list[csr_array]:
+    if "unified_graph_" not in vars(self):  # not fitted, or on Dask
+        raise AttributeError(f"{type(self).__name__} has no graphs of the views")
+    return list(self.view_graphs_)
+
+
+@cached_property
+def unsplit_graphs(self: Any) -> list[csr_array]:
+    """A_v of a method that does not split graphs: S_v."""
+    return _fitted_graphs(self)
+
+
+@cached_property
+def graphs_within_unified(self: Any) -> list[csr_array]:
+    """A_v where it is the part of S_v up to U, made when it is asked for."""
+    return [graph.minimum(self.unified_graph_) for graph in _fitted_graphs(self)]
+
+
+@cached_property
+def inconsistent_graphs(self: Any) -> list[csr_array]:
+    """E_v = S_v - A_v, made when it is asked for."""
+    return [S - A for S, A in zip(_fitted_graphs(self), self.consistent_graphs_, strict=True)]
 
 
 def edge_disagreement(self: Any, view: int | str) -> csr_array:

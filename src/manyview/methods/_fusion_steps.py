@@ -34,7 +34,7 @@ class ProjectRows(Step):
             for values in (self.factor, self.pull)
         )
         # numpy allocates in large pages, numba does not; edges are looked up in any order.
-        U = np.empty(len(block.indices))
+        U = np.empty(len(block.indices), dtype=A.dtype)
         _kernels.unify(
             block.indptr, block.indices, block.first, A, self.F, self.view_shares, factor, pull, U
         )
@@ -149,6 +149,17 @@ class InconsistentWeightByView(Step):
     def __call__(self, block: RowBlock, A: FloatArray) -> FloatArray:
         pairs = zip(block.weights, A, strict=True)
         return np.array([block.row_sums(view - part) for view, part in pairs]).T
+
+
+@dataclass(frozen=True)
+class ExcessWeightByView(Step):
+    """(n_rows, V): total weight of each row in each view that is above U."""
+
+    name: ClassVar[str] = "labels"
+
+    def __call__(self, block: RowBlock, U: FloatArray) -> FloatArray:
+        above = (np.maximum(view - U, 0.0) for view in block.weights)
+        return np.array([block.row_sums(values) for values in above]).T
 
 
 def lookup_copy(F: FloatArray) -> Any:

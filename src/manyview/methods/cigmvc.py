@@ -18,7 +18,11 @@ from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._fusion_results import edge_disagreement, fusion_results
+from manyview.methods._fusion_results import (
+    edge_disagreement,
+    fusion_results,
+    inconsistent_graphs,
+)
 from manyview.methods._fusion_steps import (
     InitialRowResiduals,
     ProjectRows,
@@ -334,6 +338,7 @@ class CIGMVC(PredictMixin, MultiViewClusterer):
         return fusion_results(stack, fusion, self.n_clusters_, run)
 
     edge_disagreement = edge_disagreement
+    inconsistent_graphs_ = inconsistent_graphs
 
     def _memory(self, size: FitSize) -> Estimate:
         return fusion_memory(size, splits=True)

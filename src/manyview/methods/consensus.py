@@ -23,11 +23,16 @@ from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, optional, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._fusion_results import edge_disagreement, graph_results
-from manyview.methods._fusion_steps import ProjectRows, lookup_copy
+from manyview.methods._fusion_results import (
+    disagreement,
+    edge_disagreement,
+    graph_results,
+    graphs_within_unified,
+    inconsistent_graphs,
+)
+from manyview.methods._fusion_steps import ExcessWeightByView, ProjectRows, lookup_copy
 from manyview.methods._memory_model import fusion_memory
 from manyview.methods._predict_mixin import PredictMixin
-from manyview.methods.cigmvc import consistent_parts
 from manyview.runtime import Estimate, Run, check_integer
 from manyview.spectral import (
     MAX_CLUSTERS,
@@ -188,6 +193,8 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
             return suggest_from_stack(stack, run.rng, run.seed, max_clusters)
 
     edge_disagreement = edge_disagreement
+    consistent_graphs_ = graphs_within_unified
+    inconsistent_graphs_ = inconsistent_graphs
 
     def _memory(self, size: FitSize) -> Estimate:
         vectors = VECTORS_PER_CLUSTER * size.n_clusters
@@ -199,10 +206,12 @@ def consensus_results(
 ) -> dict[str, Any]:
     """Attributes of a fitted estimator by name."""
     first = _clusters(stack, np.ones(stack.n_views), n_clusters, run, resolution)
-    weights = view_weights(stack, first.labels)
+    labels = first.labels
     start = first.spectrum.warm_start if is_large(stack.n_samples) else None
+    del first  # graphs and eigenvectors are large
+    weights = view_weights(stack, labels)
     last = _clusters(stack, weights, n_clusters, run, resolution, start)
-    del first, start  # graphs and eigenvectors are large
+    del start
     found = {
         "labels_": relabel_by_first_sample(stack.by_sample(last.labels)),
         "embedding_": stack.by_sample(last.embedding),
@@ -217,10 +226,11 @@ def consensus_results(
     del last
     with run.stage("split"):
         U = _unified(stack, weights, embedding)
-        no_penalty = np.zeros((stack.n_views, stack.n_views))
-        A = consistent_parts(stack, U, stack.view_graphs, weights, no_penalty, "exact")
+        del embedding
+        # The part of S_v that minimises ||U - A_v|| is the smaller of both.
+        found |= disagreement(stack, stack.rows(ExcessWeightByView(), U))
     with run.stage("labels"):
-        return found | graph_results(stack, U, A, found)
+        return found | graph_results(stack, U, found)
 
 
 @dataclass(frozen=True)

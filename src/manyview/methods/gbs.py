@@ -9,7 +9,11 @@ from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP
 from manyview.methods._docs import shared_docs
-from manyview.methods._fusion_results import fusion_results
+from manyview.methods._fusion_results import (
+    fusion_results,
+    inconsistent_graphs,
+    unsplit_graphs,
+)
 from manyview.methods._memory_model import fusion_memory
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.methods.cigmvc import Rules, learn_unified_graph
@@ -99,6 +103,9 @@ class GBS(PredictMixin, MultiViewClusterer):
         rules = Rules(None, self.updates, self.lambda_init, self.max_iter, self.tol)
         fusion = learn_unified_graph(stack, self.n_clusters_, rules, run)
         return fusion_results(stack, fusion, self.n_clusters_, run, splits=False)
+
+    consistent_graphs_ = unsplit_graphs
+    inconsistent_graphs_ = inconsistent_graphs
 
     def _memory(self, size: FitSize) -> Estimate:
         return fusion_memory(size, splits=False)

@@ -41,6 +41,8 @@ _NEXT_DEGREE = 8
 _MAX_DEGREE = 60
 # Products after which the predicted number of further products is trusted.
 _FAIR_TRIAL = 80
+# Rows that dense steps take at once: a copy of them fits the cache.
+_ROWS_AT_ONCE = 2**14
 # How much more the filter may amplify the lowest eigenvectors than the last wanted one.
 _MAX_SKEW: dict[type, float] = {np.float32: 1e5, np.float64: 1e10}
 
@@ -80,7 +82,7 @@ class SymmetricOperator(Protocol):
     def bound(self) -> float: ...
 
     def times(self, block: FloatArray) -> FloatArray:
-        """H block, in double precision."""
+        """H block, in double precision, or in that of the block."""
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
         """p(H) block, p as in `chebyshev_steps`."""
@@ -100,7 +102,7 @@ class Operator:
         return int(self.weights.shape[1])
 
     def times(self, block: FloatArray) -> FloatArray:
-        block = cache_aligned(block, np.float64)
+        block = cache_aligned(block, block.dtype.type)
         out = np.empty_like(block)
         self.step(PRODUCT, block, block, out)
         return out
@@ -114,7 +116,7 @@ class Operator:
             if before is not now:
                 spare.append(before)
             before, now = now, after
-        return np.asarray(now, dtype=np.float64)
+        return np.asarray(now, dtype=block.dtype)
 
     def step(self, step: Step, block: Any, before: Any, out: Any) -> None:
         """Write a step, in the precision of the block; `block` has all rows, the others these."""
@@ -201,13 +203,15 @@ def chebyshev_eigenpairs(
     """The `wanted` smallest eigenpairs besides the null space, and roughly the next one.
 
     `is_soft` tells that vectors count less the nearer they are to the unwanted ones. Then gaps do
-    not matter, and the span of the block is what must be right.
+    not matter, the span of the block is what must be right, and single precision is enough.
     """
     n, bound = operator.n_samples, operator.bound
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf
-    block = _starting_block(n, width, start, rng)
+    block = _starting_block(n, width, start, rng).astype(
+        np.float32 if is_soft else np.float64, copy=False
+    )
     n_products, passes = 0, 0
     next_degree = _NEXT_DEGREE if start is None else start.next_degree
     # Logarithms: how much filters have amplified the last wanted vector over the rest, and how
@@ -224,9 +228,9 @@ def chebyshev_eigenpairs(
         block, overlaps = _independent(block)
         image = operator.times(block)
         n_products += 1
-        values, turn = eigh(block.T @ image, overlaps, check_finite=False)
-        block, image = block @ turn, image @ turn
-        residuals = np.linalg.norm(image - block * values, axis=0)[: wanted + 1]
+        values, turn = eigh(inner_products(block, image), overlaps, check_finite=False)
+        residuals = _turn(block, image, turn, values)[: wanted + 1]
+        del image
         gaps = values[-1] - values[: wanted + 1]
         floor = max(1e-5 * tolerance, _FLOOR)
         lowest = tolerance if is_soft else floor
@@ -280,17 +284,41 @@ def _starting_block(
 
 
 def _independent(block: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Columns of length 1 with the same span, and their inner products.
+    """Columns of length 1 with the same span, and their inner products; written over the block.
 
     Rayleigh-Ritz makes them orthogonal; they only must be far from linearly dependent.
     """
-    lengths = np.linalg.norm(block, axis=0)
-    block = block / np.where(lengths > 0, lengths, 1.0)
-    overlaps = block.T @ block
+    overlaps = inner_products(block, block)
+    lengths = np.sqrt(np.diag(overlaps))
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    block /= lengths.astype(block.dtype)
+    overlaps /= lengths[:, None] * lengths
     if eigvalsh(overlaps, check_finite=False)[0] < 1e-6:
         block = np.linalg.qr(block)[0]
         overlaps = np.eye(block.shape[1])
     return block, overlaps
+
+
+def inner_products(block: FloatArray, other: FloatArray) -> FloatArray:
+    """Inner products of the columns of two blocks, summed in double precision."""
+    total = np.zeros((block.shape[1], other.shape[1]))
+    for start in range(0, len(block), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        total += block[rows].T @ other[rows]
+    return total
+
+
+def _turn(
+    block: FloatArray, image: FloatArray, turn: FloatArray, values: FloatArray
+) -> FloatArray:
+    """The residuals of the Ritz vectors block @ turn, which are written over the block."""
+    squares = np.zeros(len(values))
+    turn, values = turn.astype(block.dtype), values.astype(block.dtype)
+    for start in range(0, len(block), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        block[rows] = block[rows] @ turn
+        squares += np.square(image[rows] @ turn - block[rows] * values).sum(axis=0)
+    return np.asarray(np.sqrt(squares))
 
 
 def _growth(value: Any, edge: float, bound: float) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from manyview._typing import FloatArray, IntArray
+from manyview.graphs import by_edge
 from manyview.spectral._chebyshev import Operator, SymmetricOperator
 
 
@@ -45,7 +46,9 @@ def laplacian_operator(
     if not isinstance(graph, csr_array):
         distributed: SymmetricGraph = graph
         return distributed.laplacian(normalized)
-    weights = graph.astype(dtype, copy=normalized)
+    # The pattern is shared; weights are scaled if it is the normalised one.
+    data = graph.data.astype(dtype, copy=normalized)
+    weights = csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
     degrees = degrees_of(weights)
     null, bound = null_vector(degrees, normalized)
     return laplacian_rows(weights, degrees, null if normalized else None, bound, 0), null
@@ -59,7 +62,8 @@ def laplacian_rows(
     if null is None:
         return Operator(degrees, weights, bound, first)
     own = null[first : first + weights.shape[0]]
-    weights.data /= np.repeat(own, np.diff(weights.indptr)) * null[weights.indices]
+    for edges, here in by_edge(weights.indptr, own):
+        weights.data[edges] /= here * null[weights.indices[edges]]
     return Operator(np.asarray(weights @ null) / own, weights, bound, first)
 
 

@@ -207,8 +207,9 @@ def _chebyshev_spectrum(
     n_components = int(components.max()) + 1
     dtype = np.float32 if is_large(len(components)) else np.float64
     operator, null = laplacian_operator(graph, normalized, dtype)
-    embedding = np.zeros((len(null), n_clusters))
     sizes = np.bincount(components)
+    kind = np.float32 if options.get("is_soft") else np.float64
+    embedding: Any = np.zeros((len(null), n_clusters), kind)
     for c, component in enumerate(np.argsort(-sizes, kind="stable")[:n_clusters]):
         own = components == component
         embedding[own, c] = null[own] / np.linalg.norm(null[own])
@@ -250,7 +251,7 @@ def soft_embedding(vectors: FloatArray, values: FloatArray, n_clusters: int) -> 
     if len(own) > n_clusters and own[n_clusters] > 0 and not _tiny_groups(vectors[:, :n_clusters]):
         ratio = max(float(own[n_clusters - 1]), 0.0) / float(own[n_clusters])
         factors[n_clusters:] *= min(ratio / _GAP, 1.0)
-    return unit_rows(vectors * factors)
+    return unit_rows(vectors * factors.astype(vectors.dtype))
 
 
 def _tiny_groups(vectors: FloatArray) -> bool:

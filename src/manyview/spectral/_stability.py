@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from manyview._typing import FloatArray, IntArray
+from manyview.spectral._chebyshev import inner_products
 from manyview.spectral._labels import kmeans_of_some, some_samples
 from manyview.spectral._laplacian import Graph, laplacian_operator
 from manyview.spectral._spectrum import Spectrum, is_large, soft_embedding
 
+# A direction of the span with less than this share of the largest one's square is none.
+_LEAST = 1e-14
 # Starts of k-means in a resample.
 _STARTS = 3
 
@@ -53,8 +56,8 @@ def cluster_overlap(labels: IntArray, others: IntArray) -> FloatArray:
     The Jaccard index of its two clusters, corrected for chance: 1 is the same cluster, 0 is chance
     or less.
     """
-    shared = np.zeros((labels.max() + 1, others.max() + 1))
-    np.add.at(shared, (labels, others), 1.0)
+    shape = int(labels.max()) + 1, int(others.max()) + 1
+    shared = np.bincount(labels * shape[1] + others, minlength=shape[0] * shape[1]).reshape(shape)
     sizes = shared.sum(axis=1, keepdims=True), shared.sum(axis=0)
     by_chance = sizes[0] * sizes[1] / len(labels)
     overlap, chance = (part / (sizes[0] + sizes[1] - part) for part in (shared, by_chance))
@@ -67,15 +70,21 @@ def _resamples(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Weights of the samples, and the soft embedding of the graph with these weights."""
     n, vectors = graph.shape[0], spectrum.embedding
+    kind = vectors.dtype
     operator, root = laplacian_operator(graph, True, np.float32 if is_large(n) else np.float64)
     for _ in range(count):
         weights = rng.exponential(size=n)
         block = (root * weights)[:, None]
         degrees = root * (block - operator.times(block))[:, 0]
-        scale = (root * np.sqrt(weights / degrees))[:, None]
-        span = np.linalg.qr((np.sqrt(weights * degrees) / root)[:, None] * vectors)[0]
-        block = scale * span
-        product = span.T @ (scale * (block - operator.times(block)))
-        similarities, turn = np.linalg.eigh((product + product.T) / 2)
+        # The span is that of the known vectors, each row multiplied by its factor.
+        factors = (np.sqrt(weights * degrees) / root).astype(kind)[:, None]
+        block = factors * vectors
+        sizes, turn = np.linalg.eigh(inner_products(block, block))
+        turn /= np.sqrt(np.maximum(sizes, _LEAST * sizes[-1]))  # orthogonal vectors of length 1
+        block = weights.astype(kind)[:, None] * vectors
+        product = turn.T @ inner_products(block, block - operator.times(block)) @ turn
+        similarities, inner = np.linalg.eigh((product + product.T) / 2)
         values = np.maximum(1 - similarities[::-1], 0.0)
-        yield weights, soft_embedding(span @ turn[:, ::-1][:, :-1], values, n_clusters)
+        block = vectors @ (turn @ inner[:, ::-1][:, :-1]).astype(kind)
+        block *= factors
+        yield weights, soft_embedding(block, values, n_clusters)
