@@ -95,19 +95,20 @@ def permute(
 
 
 @njit(parallel=True, cache=True)
-def find_mirrors(indptr: IntArray, indices: IntArray, out: IntArray) -> None:
-    """The position of (j, i) for every entry (i, j) of a pattern with sorted columns, or -1."""
+def find_mirrors(
+    indptr: IntArray, indices: IntArray,
+    into_indptr: IntArray, into_rows: IntArray, into_order: IntArray, out: IntArray,
+) -> None:  # fmt: skip
+    """The position of (j, i) for every entry (i, j) of a pattern, or -1.
+
+    The pattern is given by rows (CSR) and by columns, with the positions of their entries.
+    """
     for i in prange(len(indptr) - 1):
+        b, b_end = into_indptr[i], into_indptr[i + 1]
         for e in range(indptr[i], indptr[i + 1]):
-            low, high = indptr[indices[e]], indptr[indices[e] + 1]
-            end = high
-            while low < high:
-                middle = (low + high) // 2
-                if indices[middle] < i:
-                    low = middle + 1
-                else:
-                    high = middle
-            out[e] = low if low < end and indices[low] == i else -1
+            while b < b_end and into_rows[b] < indices[e]:
+                b += 1
+            out[e] = into_order[b] if b < b_end and into_rows[b] == indices[e] else -1
 
 
 @njit(parallel=True, cache=True)

@@ -76,6 +76,7 @@ from manyview.graphs._weights import (
     edge_rules,
     expand_graph,
     graph_from_neighbors,
+    neighbor_graph,
     neighbor_weights,
     scale_rows,
     untied_distances,

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.sparse import csr_array
 
+from manyview.graphs._row_block import weight_type
 from manyview.inputs import Views
 
 #: Edges of a symmetrised graph per edge of a neighbour graph: 1.4 to 1.6 on data tried.
@@ -42,6 +44,11 @@ class FitSize:
     n_clusters: int
     n_neighbors: int | None = None
     edges: tuple[int, ...] | None = None
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of the weight of an edge."""
+        return np.dtype(weight_type(self.n_samples)).itemsize
 
     @property
     def graph_edges(self) -> int:

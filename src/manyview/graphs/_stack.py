@@ -87,7 +87,8 @@ def stack_graphs(
     positions = np.arange(len(indices), dtype=indices.dtype)
     columns = csr_array((positions, indices, indptr), shape=(n, n)).tocsc()
     reverse = np.empty_like(indices)
-    _kernels.find_mirrors(indptr, indices, reverse)
+    incoming = (columns.indptr, columns.indices, columns.data)
+    _kernels.find_mirrors(indptr, indices, *incoming, reverse)
     return GraphStack(
         n_samples=n,
         first=0,
@@ -95,7 +96,7 @@ def stack_graphs(
         indices=indices,
         weights=weights,
         reverse=reverse,
-        incoming=(columns.indptr, columns.indices, columns.data),
+        incoming=incoming,
         incoming_weights=weights,
         order=order,
         present=present,

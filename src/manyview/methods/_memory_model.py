@@ -6,23 +6,38 @@ included. It assumes that no edge is in several views, that graphs need no bridg
 eigensolver needs no factorisation. `make bench-memory` compares estimates with measured peaks.
 """
 
+from dataclasses import replace
+
 from manyview.graphs import FitSize, ViewSize
 from manyview.inputs import N_COMPONENTS, STATISTICS_BYTES, STATISTICS_SAMPLES
 from manyview.runtime import Estimate
-from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS
+from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS, is_large
 
-#: An edge of a sparse graph: value and column.
+#: An edge of a sparse graph: value and column, in double precision.
 EDGE = 12
 
 
 def fusion_memory(size: FitSize, *, splits: bool) -> Estimate:
     """GBS, and CI-GMVC, which `splits` the graphs: stack, U, A_v, and graphs of the results."""
-    U = 8 * size.union_edges
+    U = size.weight_bytes * size.union_edges
     A = len(size.views) * U if splits else 0
     rounds = stack_bytes(size) + U + A + 3 * block_bytes(size)
-    graphs = 2 * U + EDGE * size.union_edges + (3 if splits else 2) * graph_bytes(size)
-    eigenvectors = rounds + eigenvector_bytes(size)
+    graphs = U + edge_bytes(size) * size.union_edges + (2 if splits else 1) * graph_bytes(size)
+    eigenvectors = rounds + U + eigenvector_bytes(size)
     return graph_stages(size, eigenvectors=eigenvectors, results=rounds + graphs)
+
+
+def consensus_memory(size: FitSize, n_vectors: int) -> Estimate:
+    """ConsensusGraph: stack, the symmetric mean and its Laplacian with blocks of vectors; then
+    U and the graphs of the results."""
+    U, edges = size.weight_bytes * size.union_edges, size.symmetrised_edges
+    block = block_bytes(replace(size, n_clusters=n_vectors))
+    if is_large(size.n_samples):
+        block //= 2  # in single precision
+    eigenvectors = 8 * edges + max(2 * U, 4 * edges + 7 * block)
+    graphs = 2 * U + edge_bytes(size) * size.union_edges + graph_bytes(size) + 2 * block
+    stack = stack_bytes(size)
+    return graph_stages(size, eigenvectors=stack + eigenvectors, results=stack + graphs)
 
 
 def spectral_memory(size: FitSize) -> Estimate:
@@ -92,13 +107,18 @@ def candidate_bytes(size: FitSize, n_samples: int) -> int:
     return 33 * n_samples * ((size.n_neighbors or 0) + 11)
 
 
+def edge_bytes(size: FitSize) -> int:
+    """Weight and column of an edge between neighbours."""
+    return size.weight_bytes + 4
+
+
 def graph_bytes(size: FitSize) -> int:
-    return EDGE * size.graph_edges
+    return edge_bytes(size) * size.graph_edges
 
 
 def stack_bytes(size: FitSize) -> int:
     """Weights per view, and four arrays of indices."""
-    return (8 * len(size.views) + 16) * size.union_edges
+    return (size.weight_bytes * len(size.views) + 16) * size.union_edges
 
 
 def block_bytes(size: FitSize) -> int:
@@ -107,7 +127,6 @@ def block_bytes(size: FitSize) -> int:
 
 
 def eigenvector_bytes(size: FitSize) -> float:
-    """The symmetrised graph; its Laplacian, seven blocks of vectors or two dense matrices."""
+    """The symmetrised graph and its Laplacian; five blocks of vectors, or two dense matrices."""
     dense = min(size.n_samples, 20 * size.n_clusters, DENSE_LIMIT_MANY)
-    edges = size.symmetrised_edges
-    return 8 * edges + max(28 * edges, 7 * block_bytes(size), 16 * dense**2)
+    return 12 * size.symmetrised_edges + max(5 * block_bytes(size), 16 * dense**2)

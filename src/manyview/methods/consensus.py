@@ -3,7 +3,7 @@
 Our own, in no paper. docs/quality.md has what was measured and what was tried.
 """
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -31,7 +31,7 @@ from manyview.methods._fusion_results import (
     inconsistent_graphs,
 )
 from manyview.methods._fusion_steps import ExcessWeightByView, ProjectRows, lookup_copy
-from manyview.methods._memory_model import fusion_memory
+from manyview.methods._memory_model import consensus_memory
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate, Run, check_integer
 from manyview.spectral import (
@@ -197,8 +197,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     inconsistent_graphs_ = inconsistent_graphs
 
     def _memory(self, size: FitSize) -> Estimate:
-        vectors = VECTORS_PER_CLUSTER * size.n_clusters
-        return fusion_memory(replace(size, n_clusters=vectors), splits=True)
+        return consensus_memory(size, VECTORS_PER_CLUSTER * size.n_clusters)
 
 
 def consensus_results(

@@ -308,9 +308,7 @@ def inner_products(block: FloatArray, other: FloatArray) -> FloatArray:
     return total
 
 
-def _turn(
-    block: FloatArray, image: FloatArray, turn: FloatArray, values: FloatArray
-) -> FloatArray:
+def _turn(block: FloatArray, image: FloatArray, turn: FloatArray, values: FloatArray) -> FloatArray:
     """The residuals of the Ritz vectors block @ turn, which are written over the block."""
     squares = np.zeros(len(values))
     turn, values = turn.astype(block.dtype), values.astype(block.dtype)
