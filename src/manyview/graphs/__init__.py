@@ -58,6 +58,7 @@ from manyview.graphs._row_block import (
     united_pattern,
     weight_type,
 )
+from manyview.graphs._silent import expand_rows, without_silent
 from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._steps import (
     EVERYWHERE,

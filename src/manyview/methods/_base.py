@@ -195,13 +195,17 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _graphs(self, backend: Backend, views: Any) -> Any:
         """The graphs of the views, with bridges if they have more components than clusters."""
         backend.check_memory(self._fit_size(views), self._memory, type(self).__name__)
-        graphs = backend.graphs(views)
+        graphs = self._separate_graphs(backend, views)
         if not self._takes_similarities:
             self.neighbor_search_ = list(graphs.searches)
         self._settle_n_clusters(graphs.stack, backend.run)
         graphs = backend.join(graphs, views, self.n_clusters_)
         self.bridges_ = graphs.bridges
         return graphs
+
+    def _separate_graphs(self, backend: Backend, views: Any) -> Any:
+        """One graph per view, without bridges."""
+        return backend.graphs(views)
 
     def _check_dense(self, backend: Backend, views: Views, limit: int) -> None:
         """Refuse more samples than a method on dense matrices should take, or has memory for."""

@@ -18,8 +18,12 @@ from manyview.graphs import (
     Neighbors,
     Stack,
     WeightedMean,
+    expand_graph,
+    expand_rows,
+    without_silent,
 )
 from manyview.inputs import Scaling, ViewColumns
+from manyview.methods._backend import Backend
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, optional, real
 from manyview.methods._docs import shared_docs
@@ -166,16 +170,26 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
                 "the Leiden algorithm needs the whole graph on one machine"
             )
         with self._running() as run, self._backend(run, client, checkpoint) as backend:
+
+            def learn(stack: Stack) -> dict[str, Any]:
+                found = consensus_results(
+                    stack, self.n_clusters_, run, self.n_resamples, self.resolution
+                )
+                return found if self._views is None else of_all(found, stack, self._views.n_samples)
+
             self._learned(
                 backend.run_fit(
-                    lambda: self._graphs(backend, self._read(backend, X, present)),
-                    lambda stack: consensus_results(
-                        stack, self.n_clusters_, run, self.n_resamples, self.resolution
-                    ),
+                    lambda: self._graphs(backend, self._read(backend, X, present)), learn
                 )
             )
             self.n_clusters_ = int(self.labels_.max()) + 1
         return self
+
+    def _separate_graphs(self, backend: Backend, views: Any) -> Any:
+        graphs = backend.graphs(views)
+        if backend.is_distributed or self._takes_similarities:
+            return graphs
+        return without_silent(graphs, views, 3 if self._finds_n_clusters else self.n_clusters_)
 
     def _find_n_clusters(self, stack: Stack, run: Run) -> int:
         if self.resolution is None:
@@ -189,7 +203,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         """The suggested number of clusters, with the evidence; X is as in `fit`."""
         check_integer("max_clusters", max_clusters, 2)
         with self._running() as run, self._backend(run) as backend:
-            stack = backend.graphs(self._read(backend, X, present)).stack()
+            stack = self._separate_graphs(backend, self._read(backend, X, present)).stack()
             return suggest_from_stack(stack, run.rng, run.seed, max_clusters)
 
     edge_disagreement = edge_disagreement
@@ -230,6 +244,26 @@ def consensus_results(
         found |= disagreement(stack, stack.rows(ExcessWeightByView(), U))
     with run.stage("labels"):
         return found | graph_results(stack, U, found)
+
+
+def of_all(found: dict[str, Any], stack: Stack, n: int) -> dict[str, Any]:
+    """Results of all n samples from those of the stack, which silent samples are left out of."""
+    if stack.n_samples == n:
+        return found
+    known = np.sort(stack.order)
+    largest = int(np.bincount(found["labels_"]).argmax())
+    labels = expand_rows(found["labels_"], known, n, largest)
+    out = found | {
+        "labels_": relabel_by_first_sample(labels),
+        "embedding_": expand_rows(found["embedding_"], known, n, 0.0),
+        "sample_disagreement_": expand_rows(found["sample_disagreement_"], known, n, np.nan),
+        "unified_graph_": expand_graph(found["unified_graph_"], known, n),
+        "view_graphs_": [expand_graph(graph, known, n) for graph in found["view_graphs_"]],
+    }
+    if "stability_" in found:
+        out["stability_"] = expand_rows(found["stability_"], known, n, 0.0)
+        out["cluster_stability_"] = _mean_by_cluster(out["stability_"], out["labels_"])
+    return out
 
 
 @dataclass(frozen=True)
