@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: Ctrl-C, kill, closed terminal (SIGHUP; on Windows SIGBREAK).
+#: Ctrl-C, kill, closed terminal; Windows has no SIGHUP, but SIGBREAK for Ctrl-Break.
 STOP_SIGNALS = tuple(
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
