@@ -51,6 +51,7 @@ print(list(cells.obsm), list(cells.obsp))
 if find_spec("scanpy"):
     import scanpy
 
+    scanpy.settings.verbosity = "error"  # it warns of graphs that it has not made
     scanpy.tl.umap(cells, neighbors_key="manyview", random_state=0)
     places, title = cells.obsm["X_umap"], "UMAP by scanpy"
 else:
