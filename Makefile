@@ -74,9 +74,10 @@ test-wheel: dist $(VENV)/.installed-dev
 	cd $(OUTSIDE) && ../../.venv-wheel/bin/python -m pytest --numprocesses 2 \
 		--dist loadfile --rootdir . --config-file pyproject.toml --pyargs tests manyview
 
-# Before a release: all of that, and what PyPI checks of the metadata and the README.
+# Before a release: all of that, what PyPI checks of the metadata and the README, and the workflows.
 release-check: test-wheel
 	$(BIN)/python -m twine check --strict dist/*.whl dist/*.tar.gz
+	$(BIN)/zizmor --offline --no-progress .github
 
 # Known vulnerabilities of what would be installed, and licences; needs a vulnerability service.
 audit:

@@ -32,6 +32,19 @@ def test_links_and_paths_exist(page):
     assert missing + [path for path in paths if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_included_is_there(page):
+    """Where the included part of a file begins is found once, and its end after it."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"^:::\{(?:literal)?include\} (\S+)\n((?::.+\n)+):::$", text, re.M)
+    assert len(found) == text.count("include}")
+    for name, options in found:
+        start, end = re.findall(r"^:(?:start|end)-\w+: \"?(.+?)\"?$", options, re.M)
+        part = (page.parent / name).read_text(encoding="utf-8")
+        assert part.count(start) == 1, start
+        assert end in part.partition(start)[2], end
+
+
 def number(node):
     """The value of an expression of plain numbers, None for any other."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):

@@ -20,7 +20,9 @@ TOP = Path(__file__).parent.parent
 PACKAGE = Path(manyview.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-REQUIREMENT = re.compile(r"(?P<name>[\w-]+)(\[(?P<extras>[\w,]+)\])?(>=(?P<oldest>[\d.]+))?")
+REQUIREMENT = re.compile(
+    r"(?P<name>[\w-]+)(\[(?P<extras>[\w,]+)\])?(>=(?P<oldest>[\d.]+))?(; sys_platform .*)?"
+)
 
 
 def declared():
@@ -110,6 +112,76 @@ def test_classifiers_name_the_oldest_python():
 def test_the_citation_is_of_this_version():
     lines = (TOP / "CITATION.cff").read_text().splitlines()
     assert f"version: {manyview.__version__}" in lines
+
+
+def test_the_conda_recipe_is_of_this_package():
+    """Version, oldest Python, requirements and entry points; one build for all systems has no
+    conditions."""
+    text = (TOP / "recipe/recipe.yaml").read_text()
+    project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
+    build = tomllib.loads((TOP / "pyproject.toml").read_text())["build-system"]["requires"]
+    lists = {
+        name: re.findall(r"- (.+)", entries)
+        for name, entries in re.findall(r"^ +(\w+):\n((?: +- .+\n)+)", text, re.M)
+    }
+    needed = {f"{one['name']} >={one['oldest']}" for one in declared()[""]}
+    assert set(lists["run"]) == {"python >=${{ python_min }}", *needed}
+    built = {requirement.replace(">=", " >=") for requirement in build}
+    assert set(lists["host"]) == {"python ${{ python_min }}.*", "pip", *built}
+    scripts = [f"{name} = {target}" for name, target in project["scripts"].items()]
+    assert lists["entry_points"] == scripts
+    assert f'  version: "{manyview.__version__}"\n' in text
+    assert f'  python_min: "{project["requires-python"].removeprefix(">=")}"\n' in text
+    assert f"  license: {project['license']}\n" in text
+    assert f"  summary: {project['description']}\n" in text
+
+
+def test_the_changelog_has_this_version_and_known_headings():
+    """The form of keepachangelog.com: a date, or unreleased; nothing after a release."""
+    text = (TOP / "CHANGELOG.md").read_text()
+    versions = re.findall(r"^## \[?([\d.]+)\]? [-(] ?(unreleased|\d{4}-\d\d-\d\d)\)?$", text, re.M)
+    assert len(versions) == text.count("\n## ")
+    assert versions[0][0] == manyview.__version__
+    known = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.+)$", text, re.M)) <= known
+
+
+def test_actions_are_named_by_commit():
+    """And nothing is granted to all jobs but reading."""
+    for path in (TOP / ".github/workflows").glob("*.yml"):
+        text = path.read_text()
+        uses = re.findall(r"uses: (.+)", text)
+        assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", one) for one in uses), path
+        assert "\npermissions:\n  contents: read\n" in text
+
+
+def test_the_joss_paper_cites_what_its_bibliography_has():
+    text, known = (TOP / "paper.md").read_text(), (TOP / "paper.bib").read_text()
+    entries = re.findall(r"^@\w+\{(\w+),\n((?:  .+\n)+)\}$", known, re.M)
+    assert len(entries) == known.count("\n@") + known.startswith("@")
+    assert set(re.findall(r"@(\w+)", text)) == {name for name, _ in entries}
+    assert all(
+        re.search(r"^  (doi = \{10\.|url = \{https:)", fields, re.M) for _, fields in entries
+    )
+    _, _, body = text.partition("\n---\n")
+    assert 750 <= len(body.partition("# References")[0].split()) <= 1750
+    headings = re.findall(r"^# (.+)$", body, re.M)
+    assert headings == [
+        "Summary", "Statement of need", "State of the field", "Software design",
+        "Research impact statement", "AI usage disclosure", "Acknowledgements", "References",
+    ]  # fmt: skip
+
+
+def test_the_joss_paper_has_the_figures_of_the_measurements():
+    rows = [
+        [cell.strip(" *") for cell in line.split("|")[1:-1]]
+        for line in (TOP / "docs/quality.md").read_text().splitlines()
+        if line.startswith(("| set |", "| **mean of the 20**"))
+    ]
+    means = {name: cell.split()[0] for name, cell in zip(*rows[:2], strict=True)}
+    quoted = re.findall(r"^\| ([^|]+) \| ([\d.]+) \|$", (TOP / "paper.md").read_text(), re.M)
+    assert len(quoted) == 7
+    assert dict(quoted).items() <= means.items()
 
 
 def test_data_goes_into_the_sdist_and_not_into_the_wheel():

@@ -26,13 +26,11 @@ kind = rng.integers(0, n_types, n_cells)
 depth = rng.lognormal(0, 0.3, (n_cells, 1))
 genes = rng.gamma(0.3, 1.0, (n_types, 500))[kind] * depth
 proteins = rng.gamma(1.0, 20.0, (n_types, 15))[kind] * rng.lognormal(0, 0.3, (n_cells, 1))
-names = pd.DataFrame(index=[f"cell{i}" for i in range(n_cells)])
-cells = mudata.MuData(
-    {
-        "rna": anndata.AnnData(rng.poisson(genes).astype(float), obs=names.copy()),
-        "protein": anndata.AnnData(rng.poisson(proteins).astype(float), obs=names.copy()),
-    }
-)
+modalities = {}
+for modality, rates in {"rna": genes, "protein": proteins}.items():
+    counts = pd.DataFrame(rng.poisson(rates).astype(float)).add_prefix(modality)
+    modalities[modality] = anndata.AnnData(counts.set_axis([f"cell{i}" for i in range(n_cells)]))
+cells = mudata.MuData(modalities)
 
 # %%
 # Every modality is a view. Raw counts need no preparation: see what was chosen for each.
@@ -53,6 +51,7 @@ print(list(cells.obsm), list(cells.obsp))
 if find_spec("scanpy"):
     import scanpy
 
+    scanpy.settings.verbosity = "error"  # it warns of graphs that it has not made
     scanpy.tl.umap(cells, neighbors_key="manyview", random_state=0)
     places, title = cells.obsm["X_umap"], "UMAP by scanpy"
 else:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: Ctrl-C, kill, closed terminal; Windows has no SIGHUP.
+#: Ctrl-C, kill, closed terminal; Windows has no SIGHUP, but SIGBREAK for Ctrl-Break.
 STOP_SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+    if hasattr(signal, name)
 )
 
 _received = threading.Event()

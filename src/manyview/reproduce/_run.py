@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,7 @@ def _run_pool(run: Run, todo: list[Experiment], processes: int) -> Finished:
     """Run experiments in worker processes; spawned, as OpenMP does not survive a fork."""
     threads = max(1, (os.cpu_count() or 1) // processes)
     with ProcessPoolExecutor(
-        processes, get_context("spawn"), initializer=_start_worker, initargs=(threads, os.getpid())
+        processes, get_context("spawn"), initializer=_start_worker, initargs=(threads,)
     ) as pool:
         try:
             with defer_stop_signals(), _interrupts_blocked():
@@ -233,7 +233,7 @@ def _warm_up(method: str) -> None:
         METHODS[method].make(5, random_state=0).fit(form)
 
 
-def _start_worker(threads: int, parent: int) -> None:
+def _start_worker(threads: int) -> None:
     """Limit the threads of this worker, and end it when its parent has ended."""
     import numba
     from threadpoolctl import threadpool_limits
@@ -241,9 +241,11 @@ def _start_worker(threads: int, parent: int) -> None:
     numba.set_num_threads(min(threads, numba.get_num_threads()))
     threadpool_limits(threads)
 
+    parent = parent_process()
+    assert parent is not None
+
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
+        parent.join()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

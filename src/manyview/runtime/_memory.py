@@ -3,6 +3,7 @@
 `manyview.methods` estimates what a fit needs.
 """
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -146,6 +147,10 @@ def _free_in_machine(root: Path) -> Iterator[int]:
     sizes = _sizes(root / "proc/meminfo")
     if "MemAvailable" in sizes:
         yield sizes["MemAvailable"]
+    elif sys.platform != "linux":
+        import psutil
+
+        yield psutil.virtual_memory().available
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:
@@ -182,9 +187,10 @@ def _left_by_ulimit(root: Path) -> Iterator[int]:
         return
     sizes = _sizes(root / "proc/self/status")
     for name, used in _LIMITS.items():
-        limit = resource.getrlimit(getattr(resource, name))[0]
-        if limit != resource.RLIM_INFINITY and used in sizes:
-            yield limit - sizes[used]
+        if used in sizes:  # on Linux
+            limit = resource.getrlimit(getattr(resource, name))[0]
+            if limit != resource.RLIM_INFINITY:
+                yield limit - sizes[used]
 
 
 def _sizes(path: Path) -> dict[str, int]:

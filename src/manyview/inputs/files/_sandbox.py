@@ -1,8 +1,8 @@
 """MAT, Matrix Market, Arrow, h5ad, h5mu and Zarr files: read by another process.
 
 On a damaged file the libraries that read these formats may crash, hang or fill the memory. So
-`_sandbox_child` runs as a process with limits of memory and computing time, and sends back plain
-arrays. What it declares is checked before it is believed.
+`_sandbox_child` runs as a process with limits of memory and computing time (its own, or those of
+`_watch`), and sends back plain arrays. What it declares is checked before it is believed.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from manyview.inputs.files._limits import (
 )
 from manyview.inputs.files._parquet import read_parquet
 from manyview.inputs.files._variables import Unread, Variable, checked_ids, tables_of
+from manyview.inputs.files._watch import watched
 from manyview.runtime import available_memory
 
 #: Seconds of computing that any file gets, waiting for a disk not counted, and more per byte of it.
@@ -45,6 +46,7 @@ _LINE = 2**20  # bytes of a message at most
 _PROGRAM = Path(__file__).with_name("_child.py")
 #: The library and the extra of formats that need others than h5py.
 _NEEDS = {"Arrow": ("pyarrow", "files"), "Excel": ("openpyxl", "files"), "Zarr": ("zarr", "bio")}
+_WINDOWS_CRASH = 2**31  # exit codes from here on, such as 0xC0000005 for a wrong address
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
@@ -156,14 +158,18 @@ def read_in_child(path: Path, kind: str, key: str | None, ids: str | None = None
         assert child.stdout is not None
         assert child.stderr is not None
         try:
-            with readable(path, kind, json.JSONDecodeError, KeyError, TypeError):
+            with (
+                watched(child, **limits) as watch,
+                readable(path, kind, json.JSONDecodeError, KeyError, TypeError),
+            ):
                 try:
                     items = list(_received(path, kind, child.stdout))
                     if child.wait() == 0:
                         return items
                 except EOFError:
                     child.wait()
-                _explain(path, kind, child.returncode, limits, child.stderr.read(_LINE))
+                reason = child.stderr.read(_LINE)
+                _explain(path, kind, child.returncode, limits, reason, watch.exceeded)
         finally:
             child.kill()  # does nothing if it has ended
 
@@ -209,13 +215,15 @@ def _array(
     return array.reshape(shape)
 
 
-def _explain(path: Path, kind: str, code: int, limits: dict[str, float], reason: bytes) -> NoReturn:
-    """Why the other process did not finish: by its own words or by its exit code."""
+def _explain(
+    path: Path, kind: str, code: int, limits: dict[str, float], reason: bytes, exceeded: str
+) -> NoReturn:
+    """Why the other process did not finish: by its own words, its exit code or who ended it."""
     told = json.loads(reason) if reason.startswith(b"{") else {}
     if "missing_library" in told:
         library, extra = _NEEDS.get(kind, ("h5py", "bio"))
         raise ImportError(f"reading {path} needs {library}: pip install 'manyview[{extra}]'")
-    if "too_large" in told:
+    if "too_large" in told or exceeded == "memory":
         most = f"{limits['memory'] / 1e6:,.0f} MB of memory"
         raise ValueError(
             f"{path}: the {kind} file takes more than {most} to read; expected at most that, by "
@@ -227,8 +235,10 @@ def _explain(path: Path, kind: str, code: int, limits: dict[str, float], reason:
     if "damaged" in told:
         damaged(path, kind, ValueError(told["damaged"]))
     what = f"{path}: not a readable {kind} file, damaged: the process that reads it"
-    if -code == getattr(signal, "SIGPROF", None):
+    if -code == getattr(signal, "SIGPROF", None) or exceeded == "seconds":
         raise ValueError(f"{what} did not finish in {limits['seconds']:.0f} seconds of computing")
     if code < 0:
         raise ValueError(f"{what} crashed (signal {-code})")
+    if code >= _WINDOWS_CRASH:
+        raise ValueError(f"{what} crashed (code {code:#x})")
     raise ValueError(f"{path}: the process that reads {kind} files ended with code {code}")

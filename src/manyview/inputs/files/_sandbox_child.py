@@ -84,7 +84,8 @@ def _reason(error: Exception) -> dict[str, Any]:
 
 
 def _limit(memory: int, seconds: float) -> None:
-    """Limit seconds of computing, and bytes of memory beyond those in use now."""
+    """Limit seconds of computing, and bytes of memory beyond those in use now, where the system
+    can; elsewhere `_watch` does."""
     if hasattr(signal, "setitimer"):  # not on Windows
         signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
