@@ -56,7 +56,7 @@ ERRORS = {
     "classes among features": (["--classes", "view0.csv:f0"], "has the classes, 'f0', among"),
     "method": (["--methods", "magic"], "invalid choice: 'magic'"),
     "clusters": (["--clusters", "3", "many"], "--clusters many; expected a number"),
-    "subsamples": (["--subsamples", "-1"], "n_subsamples=-1"),
+    "subsamples": (["--subsamples", "-1"], "--subsamples -1; expected"),
     "all fail": (["--methods", "mgl"], "no method could cluster these samples; mgl: view"),
 }
 
