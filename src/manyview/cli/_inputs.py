@@ -30,9 +30,8 @@ def add_input_options(parser: argparse.ArgumentParser, *, model: bool = False) -
         "order, and samples may be missing from some files")
     add("--drop", nargs="+", action="extend", default=[], metavar="COLUMN",
         help="leave out these columns")
-    if not model:
-        add("--drop-non-numeric", action="store_true",
-            help="leave out columns that are not numeric, and list them")
+    add("--drop-non-numeric", action="store_true",
+        help="leave out columns that are not numeric, and list them")
     add("--impute", choices=["median"],
         help="fill empty cells with the median of their column; without it, rows with some empty "
         "cells are refused")

@@ -16,7 +16,8 @@ def add_predict_options(parser: argparse.ArgumentParser) -> None:
         "model", type=Path, metavar="MODEL", help="model.zip of 'manyview cluster --save-model'"
     )
     add_input_options(parser, model=True)
-    parser.set_defaults(drop_non_numeric=True)  # the model knows the columns that it needs
+    # Always: the model knows the columns that it needs.
+    parser.set_defaults(drop_non_numeric=True)
     add = parser.add_argument_group("output").add_argument
     add("--output", type=Path, metavar="FILE", help="CSV file to write (default: standard output)")
     add("--force", action="store_true", help="overwrite that file")

@@ -30,7 +30,7 @@ from manyview.inputs.files._limits import (
     readable,
     stored_matrix,
 )
-from manyview.inputs.files._parquet import read_parquet
+from manyview.inputs.files._parquet_parts import read_parquet
 from manyview.inputs.files._variables import Unread, Variable, checked_ids, tables_of
 from manyview.runtime import available_memory
 

@@ -23,8 +23,8 @@ _READERS = {
     ".tsv": ("_csv", "read_text"),
     ".tab": ("_csv", "read_text"),
     ".txt": ("_csv", "read_text"),
-    ".parquet": ("_parquet", "read_parquet"),
-    ".pq": ("_parquet", "read_parquet"),
+    ".parquet": ("_parquet_parts", "read_parquet"),
+    ".pq": ("_parquet_parts", "read_parquet"),
     ".npy": ("_arrays", "read_npy"),
     ".npz": ("_arrays", "read_npz"),
     ".mat": ("_sandbox", "read_mat"),
@@ -40,7 +40,7 @@ _READERS = {
     ".zip": ("_csv", "read_text"),
 }
 _FOLDERS = {
-    ".parquet": ("_parquet_parts", "read_parquet_folder"),
+    ".parquet": ("_parquet_parts", "read_parquet"),
     "10x": ("_tenx", "read_tenx_folder"),
     ".zarr": ("_sandbox", "read_zarr"),
 }
