@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs import DroppedColumn, Preparation, Table
+from manyview.inputs import DroppedColumn, Table
 from manyview.inputs.files._columns import (
     Columns,
     checked_ids,
@@ -111,16 +111,9 @@ def _attempt(
     n_rows -= text.blank_end
     if matrix is None or n_rows == 0:
         refuse_no_rows(text.path)
-    table = Table(
-        "",
-        matrix.finish(n_rows),
-        None if columns.id_at is None else plain_ids(ids),
-        columns.feature_names,
-        categorical={columns.names[j]: words[j][:n_rows] for j in columns.categorical},
-        preparation=Preparation(columns.dropped),
-        texts={columns.names[j]: words[j][:n_rows] for j in columns.texts},
-    )
-    return table, columns
+    named = {columns.names[j]: own[:n_rows] for j, own in words.items()}
+    samples = None if columns.id_at is None else plain_ids(ids)
+    return columns.table(matrix.finish(n_rows), samples, named), columns
 
 
 def _in_memory(rows: Rows, text: TextFormat) -> Iterator[Rows]:

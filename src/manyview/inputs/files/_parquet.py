@@ -108,21 +108,24 @@ class ParquetFile:
 
     def categories(self, column: str, options: ReadOptions) -> list[str | None]:
         """The cells of a column as text; None where there is no value."""
-        texts: list[str | None] = []
-        for batch in self._file.iter_batches(columns=[column], use_threads=False):
-            values = _decoded(batch.column(column))
-            check_fits(self.path, 2 * values.nbytes + NAME_BYTES * len(values), "categories")
-            texts += category_texts(values.to_pylist())
-        return [None if text in NO_VALUE + options.na_values else text for text in texts]
+        empty = NO_VALUE + options.na_values
+        cells = (cell for values in self._cells(column) for cell in category_texts(values))
+        return [None if cell in empty else cell for cell in cells]
 
     def ids(self, column: str) -> tuple[str, ...]:
         ids: list[str] = []
+        for values in self._cells(column):
+            ids += checked_ids(self.path, values, len(ids))
+        return plain_ids(ids)
+
+    def _cells(self, column: str) -> Iterator[list[Any]]:
+        """The values of a column, some rows at a time."""
         n_rows = _BLOCK // NAME_BYTES
         for batch in self._file.iter_batches(n_rows, columns=[column], use_threads=False):
             values = _decoded(batch.column(column))
-            check_fits(self.path, 2 * values.nbytes + NAME_BYTES * len(values), "ids")
-            ids += checked_ids(self.path, values.to_pylist(), len(ids))
-        return plain_ids(ids)
+            what = f"the values of column {column!r}"
+            check_fits(self.path, 2 * values.nbytes + NAME_BYTES * len(values), what)
+            yield values.to_pylist()
 
     def numbers(
         self,

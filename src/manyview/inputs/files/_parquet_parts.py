@@ -1,13 +1,13 @@
 """A table in one Parquet file, or in several: parts in a folder, in the order of their names."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from manyview.inputs import DroppedColumn, Preparation, Table
+from manyview.inputs import DroppedColumn, Table
 from manyview.inputs.files._columns import Columns, check_distinct, refuse_no_rows
 from manyview.inputs.files._limits import ReadOptions
 from manyview.inputs.files._parquet import open_parquet, room_for
@@ -19,10 +19,7 @@ _EXTENSIONS = (".parquet", ".pq")
 class ParquetParts:
     """What is known of a table in parts before its numbers are read."""
 
-    columns: tuple[str, ...]
-    categorical: tuple[str, ...]
-    texts: tuple[str, ...]
-    dropped: tuple[DroppedColumn, ...]
+    columns: Columns
     ids: tuple[str, ...] | None
     group_lengths: dict[Path, list[int]]  # rows of each row group
 
@@ -35,25 +32,18 @@ def read_parquet(
         return [_transposed(path, options, stored)]
     parts = parquet_parts(path, options, stored)
     n_rows = [sum(lengths) for lengths in parts.group_lengths.values()]
-    matrix, start = room_for(path, sum(n_rows), len(parts.columns)), 0
-    words: dict[str, list[str | None]] = {name: [] for name in parts.categorical + parts.texts}
+    columns = parts.columns
+    matrix, start = room_for(path, sum(n_rows), len(columns.features)), 0
+    words: dict[str, list[str | None]] = {
+        name: [] for name in columns.categorical_names + columns.text_names
+    }
     for part, n in zip(parts.group_lengths, n_rows, strict=True):
         with open_parquet(part, stored) as file:
-            file.numbers(parts.columns, into=matrix[start : start + n])
+            file.numbers(columns.feature_names, into=matrix[start : start + n])
             for name, cells in words.items():
                 cells += file.categories(name, options)
         start += n
-    return [
-        Table(
-            "",
-            matrix,
-            parts.ids,
-            parts.columns,
-            categorical={name: words[name] for name in parts.categorical},
-            preparation=Preparation(parts.dropped),
-            texts={name: words[name] for name in parts.texts},
-        )
-    ]
+    return [columns.table(matrix, parts.ids, words)]
 
 
 def _transposed(path: Path, options: ReadOptions, stored: Any) -> Table:
@@ -99,10 +89,8 @@ def parquet_parts(path: Path, options: ReadOptions, stored: Any = None) -> Parqu
     if columns is None or not any(map(sum, lengths.values())):
         refuse_no_rows(path)
     samples = None if options.id_column is None else tuple(ids)
-    return ParquetParts(
-        columns.feature_names, columns.categorical_names, columns.text_names,
-        tuple(dropped.values()), samples, lengths,
-    )  # fmt: skip
+    columns = replace(columns, dropped=tuple(dropped.values()))
+    return ParquetParts(columns, samples, lengths)
 
 
 def _used(columns: Columns) -> set[str]:

@@ -77,16 +77,10 @@ def read_arrow(path: Path, key: str | None, options: ReadOptions) -> list[Table]
     return read_parquet(path, key, options, stored=item.arrays["parquet"])
 
 
-def read_h5ad(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    return [_annotated(path, item) for item in read_in_child(path, "h5ad", key)]
-
-
-def read_h5mu(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    return [_annotated(path, item) for item in read_in_child(path, "h5mu", key)]
-
-
-def read_zarr(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    return [_annotated(path, item) for item in read_in_child(path, "Zarr", key)]
+def read_annotated(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
+    """AnnData and MuData, in HDF5 files or Zarr folders."""
+    kind = {".h5ad": "h5ad", ".h5mu": "h5mu"}.get(path.suffix.lower(), "Zarr")
+    return [_annotated(path, item) for item in read_in_child(path, kind, key)]
 
 
 def _annotated(path: Path, item: Item) -> Table:

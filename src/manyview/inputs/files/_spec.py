@@ -29,9 +29,9 @@ _READERS = {
     ".npz": ("_arrays", "read_npz"),
     ".mat": ("_sandbox", "read_mat"),
     ".mtx": ("_sandbox", "read_mtx"),
-    ".h5ad": ("_sandbox", "read_h5ad"),
-    ".h5mu": ("_sandbox", "read_h5mu"),
-    ".zarr": ("_sandbox", "read_zarr"),
+    ".h5ad": ("_sandbox", "read_annotated"),
+    ".h5mu": ("_sandbox", "read_annotated"),
+    ".zarr": ("_sandbox", "read_annotated"),
     ".h5": ("_tenx", "read_cell_ranger"),
     ".feather": ("_sandbox", "read_arrow"),
     ".arrow": ("_sandbox", "read_arrow"),
@@ -42,7 +42,7 @@ _READERS = {
 _FOLDERS = {
     ".parquet": ("_parquet_parts", "read_parquet"),
     "10x": ("_tenx", "read_tenx_folder"),
-    ".zarr": ("_sandbox", "read_zarr"),
+    ".zarr": ("_sandbox", "read_annotated"),
 }
 _COMPRESSED = {".gz": (*TEXT, ".mtx"), ".bz2": TEXT, ".zst": TEXT, ".zip": TEXT}
 _KEYED = (".npz", ".mat", ".h5ad", ".h5mu", ".zarr", ".h5", "10x", ".xlsx", ".xlsm")

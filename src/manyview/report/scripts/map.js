@@ -33,7 +33,8 @@ function nearest(x, y, reach) {
   let best = -1;
   let closest = reach;
   for (let i = 0; i < count; i++) {
-    const [aside, above] = [Math.abs(left + xs[i] * fit - x), Math.abs(top + ys[i] * fit - y)];
+    const aside = Math.abs(left + xs[i] * fit - x);
+    const above = Math.abs(top + ys[i] * fit - y);
     if (aside > closest || above > closest || !isActive(i)) continue;
     const distance = Math.hypot(aside, above);
     if (distance <= closest) [best, closest] = [i, distance];
