@@ -92,8 +92,9 @@ def test_options_of_reading_are_for_the_classes_too(files, kinds, capsys):
     words = ["compare", files[1], "--id", "name", "-k", "3", "--methods", "average"]
     words += ["--classes", "kinds.csv:größe", "--encoding", "latin-1", "--comment", "#"]
     # Classes may be a column that views leave out.
-    pd.read_csv("view2.csv").assign(größe="pear").to_csv("view2.csv", index=False, encoding="latin-1")
-    words[1] = "view2.csv"
+    view = pd.read_csv("view2.csv").assign(größe="pear")
+    view.to_csv("views.csv", index=False, encoding="latin-1")
+    words[1] = "views.csv"
     assert cli.main([*words, "--drop", "größe"]) == 0
     assert "ACC" in capsys.readouterr().out
 
