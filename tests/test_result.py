@@ -45,7 +45,7 @@ def test_models_come_with_names_of_features(frames, tmp_path):
     assert (found.labels == result.labels).mean() >= 0.99
     assert found.ids == result.ids
     lacking = aligned_tables({"view0": frames["view0"].drop(columns="f3")})
-    with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* the first is 'f3'"):
+    with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .*: 'f3';"):
         model.predict(lacking)
 
 

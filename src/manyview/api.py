@@ -14,7 +14,7 @@ from manyview.graphs import Neighbors
 from manyview.inputs import AlignedTables, Scaling, ViewColumns, aligned_tables, is_collection
 from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED, ConsensusGraph
 from manyview.result import ClusterResult
-from manyview.runtime import check_choice, require_extra
+from manyview.runtime import check_choice, require_extra, warn
 from manyview.spectral import MAX_CLUSTERS, ClusterNumber
 
 # Arguments of `cluster` that are also parameters of estimators.
@@ -225,5 +225,5 @@ def suggest_n_clusters(
         data, present = aligned_tables(data, views, present), None
     found = reader.suggest_n_clusters(data, present=present, max_clusters=max_clusters)
     if found.doubt:
-        warnings.warn(found.doubt, stacklevel=2)
+        warn(found.doubt)
     return found

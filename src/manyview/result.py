@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -256,6 +256,8 @@ class ClusterResult:
         """A model that labels new samples and can be saved."""
         features = [self.tables.features[name] for name in self.view_names]
         model: ClusterModel = self.estimator.to_model(features)
+        if self.tables.has_ids:
+            model = replace(model, about={**model.about, "id_name": self.tables.id_name})
         return model.with_categories(
             {name: self.tables.preparation(name).categories for name in self.view_names}
         )

@@ -18,7 +18,7 @@ from tests.helpers.command import run
         ([], "the following arguments are required: COMMAND"),
         (["dance"], "invalid choice: 'dance'"),
         (["demo", "--seed", "x"], "invalid int value: 'x'"),
-        (["demo", "--seed", "-1"], "seed=-1; expected an integer of at least 0 and at most"),
+        (["demo", "--seed", "-1"], "--seed -1; expected an integer of at least 0 and at most"),
     ],
 )
 def test_bad_usage_is_one_error_and_exit_code_2(arguments, message, tmp_path):
@@ -40,7 +40,7 @@ NEAR = {
     ("cluster", "x.npy", "--n_clusters=3"): "did you mean --n-clusters\\?",
     ("cluster", "x.npy", "--method", "Angula"): "did you mean angular\\?",
     ("cluster", "Words=x.npy", "--scaling", "word=unit"): "some of Words; did you mean Words\\?",
-    ("cluster", "x.npy", "--scaling", "x=tfdif"): "scaling='tfdif'; .*; did you mean tfidf\\?",
+    ("cluster", "x.npy", "--scaling", "x=tfdif"): "--scaling tfdif; .*; did you mean tfidf\\?",
     ("predict", "model.zip", "x.npy", "--ouput", "y"): "did you mean --output\\?",
     ("reproduce", "--methods", "GBSS"): "method 'GBSS'; .* did you mean GBS\\?",
     # Abbreviations would break once there is another option that begins like that.

@@ -98,10 +98,22 @@ ERRORS = {
     "clusters": (["view0.csv", "--id", "name", "--clusters", "x"], "--clusters x; expected a"),
     "no clusters": (["view0.csv", "--id", "name", "--clusters", "0"], "--clusters 0; expected"),
     "many clusters": (["view0.csv", "--id", "name", "--clusters", "81"], "there are 80 samples"),
-    "neighbors": (["view0.csv", "--id", "name", "--neighbors", "79"], "n_neighbors=79"),
-    "seed": (["view0.csv", "--id", "name", "--seed", "-1"], "seed=-1; expected an integer"),
+    "neighbors": (["view0.csv", "--id", "name", "--neighbors", "79"], "--neighbors 79, but view"),
+    "seed": (["view0.csv", "--id", "name", "--seed", "-1"], "--seed -1; expected an integer"),
     "same name": (["a=view0.csv", "a=view2.csv", "--id", "name"], "a"),
     "method": (["view0.csv", "--method", "dbscan"], "invalid choice: 'dbscan'"),
+    "no neighbors": (
+        ["view0.csv", "--method", "kmeans", "--clusters", "3", "--neighbors", "9"],
+        "--neighbors with --method kmeans; expected one of consensus, ",
+    ),
+    "no checkpoint": (
+        ["view0.csv", "--method", "snf", "--checkpoint", "x"],
+        "--checkpoint with --method snf; expected one of consensus, ",
+    ),
+    "no suggestion": (
+        ["view0.csv", "--id", "name", "--method", "kmeans"],
+        "--clusters auto, but this method can't suggest a number",
+    ),
     "incomplete": (
         ["view0.csv", "view2.csv", "--id", "name", "--method", "mgl", "--clusters", "3"],
         "expected complete views for MGL",
@@ -210,7 +222,7 @@ def test_scaling(files, tmp_path, capsys):
     assert "--scaling view0=none third=unit" in summary["command"]
     assert "each sample: length 1" in (tmp_path / "out" / "report.html").read_text()
     for given, expected in (
-        (["l1"], "scaling='l1'; expected one of 'auto', 'paper'"),
+        (["l1"], "--scaling l1; expected one of 'auto', 'paper'"),
         (["fourth=unit"], "scaling has view 'fourth'; expected some of view0, view1, third"),
         (["unit", "view0=none"], "--scaling unit; expected VIEW=NAME if there are several"),
     ):

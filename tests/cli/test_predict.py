@@ -56,3 +56,28 @@ def test_columns_without_names_give_a_warning(files, capsys):
     assert cli.main(["predict", "out/model.zip", "view0=numbered.csv", *words]) == 0
     told = "manyview: warning: columns of view 'view0' have no names; they are taken in the order"
     assert capsys.readouterr().err.startswith(told)
+
+
+def test_columns_that_the_model_does_not_know_are_ignored_and_named(files, capsys):
+    words = ["--id", "name"]
+    cli.main(["cluster", *files, *words, "--clusters", "3", "--output", "out", "--save-model"])
+    frame = pd.read_csv("view0.csv")
+    known = [name for name in frame.columns if name != "name"]
+    capsys.readouterr()
+    assert cli.main(["predict", "out/model.zip", "view0.csv", *words]) == 0
+    expected = capsys.readouterr().out
+    # Text, and numbers with empty cells, would be refused in a column that is used.
+    frame.assign(note="new", gap=[np.nan, *range(1, len(frame))]).to_csv("more.csv", index=False)
+    assert cli.main(["predict", "out/model.zip", "view0=more.csv", *words]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == expected
+    assert "ignored 2 column(s) that the model does not know: 'gap', 'note'" in shown.err
+    texts = frame.astype({known[1]: object})
+    texts.loc[2, known[1]] = "<0.5"
+    texts.drop(columns=known[0]).to_csv("less.csv", index=False)
+    assert cli.main(["predict", "out/model.zip", "view0=less.csv", *words]) == 2
+    told = f"lacks 2 of the {len(known)} columns of the training samples: {known[0]!r}, "
+    told += f"{known[1]!r}; column {known[1]!r} has '<0.5' in row 3;"
+    assert told in capsys.readouterr().err
+    assert cli.main(["predict", "out/model.zip", "view0.csv"]) == 2
+    assert capsys.readouterr().err.endswith("expected --id name\n")

@@ -203,7 +203,7 @@ def test_what_does_not_go_together(files, capsys):
         (["--save-model"], "--save-model with --scheduler; expected one of them"),
         (
             ["--method", "mgl"],
-            "--method mgl with --scheduler; expected one of consensus, gbs, cigmvc, angular",
+            "--scheduler with --method mgl; expected one of consensus, gbs, cigmvc, angular",
         ),
     ):
         assert expected in fails(capsys, *files, *nobody, *more)

@@ -4,12 +4,16 @@ Whatever is in a file, reading it takes bounded time and memory, changes nothing
 """
 
 import gc
+import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,16 +109,22 @@ def outcome_of(read, path):
 
 def trial(path, work):
     """Do the work, see that it takes little time and memory and changes nothing."""
-    with open(path, "rb") as stream:
-        content = stream.read(MB)
+    before = content_of(path)
     started, start[0] = time.monotonic(), resident()
     outcome, growth = peak_growth(work)
     assert time.monotonic() - started < SECONDS
     assert growth < LEFT + BESIDE
     assert os.listdir() == [path]
-    with open(path, "rb") as stream:
-        assert stream.read(MB) == content
+    assert content_of(path) == before
     return outcome
+
+
+def content_of(path):
+    """The first bytes of a file, or of all files in a folder."""
+    if os.path.isdir(path):
+        return damage.files_in(Path(path))
+    with open(path, "rb") as stream:
+        return stream.read(MB)
 
 
 def fuzz_reader(files, record_property, share, *readers, extensions=QUICK):
@@ -165,6 +175,30 @@ def test_arrow(small, tmp_path_factory, record_property):
 def test_excel(small, tmp_path_factory, record_property):
     files = damage.excel_files(tmp_path_factory.mktemp("whole"))
     fuzz_reader(files, record_property, 0.03, read_tables, read_with_ids, extensions=SLOW)
+
+
+def fuzz_folder(files, record_property, share):
+    """The same for folders, which come as archives of their files."""
+
+    def check(case):
+        if not zipfile.is_zipfile(io.BytesIO(case.content)):  # noise, which is no folder
+            return "skipped"
+        with zipfile.ZipFile(io.BytesIO(case.content)) as archive:
+            archive.extractall("folder")
+        outcome = trial("folder", lambda: outcome_of(read_tables, "folder"))
+        shutil.rmtree("folder")
+        return outcome
+
+    files = list(files)
+    fuzz(damage.cases(files, [files[0].extension]), check, record_property, share=share)
+
+
+def test_zarr(small, tmp_path_factory, record_property):
+    fuzz_folder(damage.zarr_files(tmp_path_factory.mktemp("whole")), record_property, 0.03)
+
+
+def test_tenx(small, record_property):
+    fuzz_folder(damage.tenx_files(), record_property, 0.03)
 
 
 def test_models(small, record_property):

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -14,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.io import savemat
+from scipy.io import mmwrite, savemat
 from scipy.sparse import csr_array
 
-from tests.helpers.table_files import COMPRESS, IDS, X, annotated, pd, write_h5mu
+from tests.helpers.table_files import COMPRESS, IDS, X, annotated, mudata, pd, write_h5mu
 
 SMALL = np.arange(12.0).reshape(4, 3)
 MODEL = Path(__file__).parent.parent / "data" / "model-v1.zip"
@@ -59,6 +60,24 @@ def as_member(others, name, method=zipfile.ZIP_DEFLATED):
         return stream.getvalue()
 
     return pack
+
+
+def in_folder(extension, members, pack=unchanged):
+    """The files of a folder, each to be damaged in turn, as an archive; empty ones are left out."""
+
+    def archived(name, content):
+        files = {**members, name: content}
+        filled = {each: pack(whole) for each, whole in files.items() if whole}
+        return saved(_write_archive, filled)
+
+    for name, content in members.items():
+        yield WholeFile(f"{extension}, {name}", extension, content, partial(archived, name))
+
+
+def _write_archive(stream, members):
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
 
 
 def as_model_member(name):
@@ -243,6 +262,39 @@ def chunked(data, path):
         del store["X"]
         store.create_dataset("X", data=data.X, chunks=(7, 2), compression="gzip", shuffle=True)
         store["X"].attrs.update(attributes)
+
+
+def zarr_files(folder):
+    """Stores of AnnData and MuData."""
+    sparse_one, dense_one = annotated(sparse.csr_matrix(X)), annotated()
+    dense_one.obsm["p"] = pd.DataFrame({"u": [1.0, 2, 3, 4]}, index=list(IDS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about versions of the format, and of mudata
+        for name, data in {
+            "sparse": sparse_one,
+            "dense": dense_one,
+            "modalities": mudata.MuData({"rna": sparse_one, "adt": dense_one}),
+        }.items():
+            data.write_zarr(folder / f"{name}.zarr")
+            yield from in_folder("zarr", files_in(folder / f"{name}.zarr"))
+
+
+def files_in(folder):
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def tenx_files():
+    members = {
+        "matrix.mtx": saved(mmwrite, sparse.coo_array(SMALL.astype(int))),
+        "barcodes.tsv": b"AAC-1\nCCA-1\nTTC-1\n",
+        "features.tsv": b"E1\tg\tGene Expression\nE2\tg\tGene Expression\n"
+        b"P1\tp\tAntibody Capture\nP2\tq\tAntibody Capture\n",
+    }
+    yield from in_folder("10x", members)
+    zipped = {f"{name}.gz": content for name, content in members.items()}
+    yield from in_folder("10x", zipped, gzip.compress)
+    yield from in_folder("10x", {name: gzip.compress(one) for name, one in zipped.items()})
 
 
 def model_files():

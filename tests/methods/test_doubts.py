@@ -66,3 +66,18 @@ def test_equal_views_are_named_in_one_warning():
     (text,) = [str(one.message) for one in caught if "nearly the same" in str(one.message)]
     assert text.startswith("views 'x', 'y', 'z' and 'view0' have nearly the same neighbours")
     assert "counts 4 times" in text
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda views: manyview.cluster(views, 3),
+        lambda views: ConsensusGraph(3).fit_predict(views),
+        lambda views: ConsensusGraph(3).fit_transform(views),  # wrapped by scikit-learn
+    ],
+)
+def test_warnings_point_at_the_line_of_the_user(fit, blobs):
+    view = blobs.views["view0"]
+    with pytest.warns(UserWarning, match="nearly the same neighbours") as caught:
+        fit([view, view])
+    assert {warning.filename for warning in caught} == {__file__}

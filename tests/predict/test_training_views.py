@@ -18,5 +18,5 @@ def test_columns_with_names_may_be_in_any_order(blobs):
     turned = {name: frame[frame.columns[::-1]] for name, frame in frames.items()}
     np.testing.assert_array_equal(model.predict(turned), model.labels_)
     np.testing.assert_array_equal(model.predict(blobs.views), model.labels_)  # without any names
-    with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .* first is 'view00'"):
+    with pytest.raises(ValueError, match=r"lacks 1 of the 8 columns .*: 'view00'"):
         model.predict({"view0": frames["view0"].drop(columns="view00")})

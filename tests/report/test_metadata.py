@@ -38,11 +38,12 @@ def test_metadata_that_does_not_fit(metadata, has_ids, message):
 def test_associations_and_effects():
     columns = metadata_columns(
         {"same": list("xxxyyy"), "none": list("xyzxyz"), "number": [0.0, 0, 0, 1, 1, 1],
-         "flat": [1.0] * 6}, IDS, has_ids=False,
+         "flat": [1.0] * 6, "own": list("uvwxyz")}, IDS, has_ids=False,
     )  # fmt: skip
     found = [cluster_association(column, LABELS) for column in columns]
-    np.testing.assert_allclose(found, [1, 0, 1, np.nan], atol=1e-12)
+    np.testing.assert_allclose(found, [1, 0, 1, np.nan, np.nan], atol=1e-12)
     effects = metadata_effects(columns, LABELS, 2)
+    assert not any(name.startswith("own") for name in effects.features)
     by_name = dict(zip(effects.features, effects.effects[0], strict=True))
     assert by_name["same: x"] == pytest.approx(np.pi)  # from none to all
     assert by_name["same: y"] == pytest.approx(-np.pi)

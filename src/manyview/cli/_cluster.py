@@ -21,9 +21,16 @@ from manyview.cli._scheduler import (
     check_scheduler_options,
     connected,
 )
-from manyview.cli._settings import add_output, add_settings, add_yes, memory_as_asked, settings_of
+from manyview.cli._settings import (
+    add_output,
+    add_settings,
+    add_yes,
+    check_able,
+    memory_as_asked,
+    settings_of,
+)
 from manyview.cli._terminal import activity, print_line, print_path, print_table, warn
-from manyview.methods import BY_SHORT_NAME, DEFAULT
+from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED
 
 _OUTPUTS = ("labels.csv", "summary.json", "report.html")
 # Files that only some runs write; those of an earlier run are removed.
@@ -84,7 +91,9 @@ def cluster(options: argparse.Namespace) -> None:
     and a report page."""
     from manyview.runtime import check_folder, check_writable, write_files
 
-    settings = settings_of(options) | _resolution(options)
+    settings = settings_of(options, [options.method])
+    if options.checkpoint is not None:
+        check_able("--checkpoint", [options.method], DISTRIBUTED)
     if options.scheduler is not None:
         check_scheduler_options(options)
     check_certificates(options)
@@ -138,18 +147,6 @@ def _fit(options: argparse.Namespace, settings: dict[str, Any], show: Callable[[
                 tables, method=options.method, checkpoint=options.checkpoint, client=client,
                 **settings,
             )  # fmt: skip
-
-
-def _resolution(options: argparse.Namespace) -> dict[str, Any]:
-    """The parameter `resolution`, if it was given."""
-    if options.resolution is None:
-        return {}
-    able = [name for name, method in BY_SHORT_NAME.items() if method.takes_resolution]
-    if options.method not in able:
-        raise ValueError(
-            f"--resolution with --method {options.method}; expected one of {', '.join(able)}"
-        )
-    return {"resolution": options.resolution}
 
 
 def _print_summary(result: Any, folder: Path) -> None:

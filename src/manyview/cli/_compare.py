@@ -50,7 +50,7 @@ def compare(options: argparse.Namespace) -> None:
     these."""
     from manyview.runtime import check_writable, write_files
 
-    settings = settings_of(options)
+    settings = settings_of(options, options.methods or [])
     check_writable(options.output, _OUTPUTS, force=options.force)  # before the work
     command = command_line(options, "methods", "classes", "subsamples")
     with activity() as show:

@@ -2,9 +2,11 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from manyview.cli._inputs import add_input_options, read_options, warn_of_dropped
+from manyview.cli._inputs import add_input_options, read_options
 from manyview.cli._terminal import activity, print_path, warn
 
 
@@ -14,6 +16,8 @@ def add_predict_options(parser: argparse.ArgumentParser) -> None:
         "model", type=Path, metavar="MODEL", help="model.zip of 'manyview cluster --save-model'"
     )
     add_input_options(parser, model=True)
+    # Always: the model knows the columns that it needs.
+    parser.set_defaults(drop_non_numeric=True)
     add = parser.add_argument_group("output").add_argument
     add("--output", type=Path, metavar="FILE", help="CSV file to write (default: standard output)")
     add("--force", action="store_true", help="overwrite that file")
@@ -34,10 +38,10 @@ def predict(options: argparse.Namespace) -> None:
     with activity() as show:
         show("reading")
         given = read_tables(options.views, read_options(options, model.categorical))
+        _refuse_unread_ids(given, model.about.get("id_name"))
         tables = align(model.prepared(given, options.impute))
         show("predicting")
         found = model.predict(tables)
-    warn_of_dropped(tables)
     columns = (found.confidence, found.novelty)
     confidence, novelty = ([f"{value:.6g}" for value in values.tolist()] for values in columns)
     rows = zip(tables.ids, found.labels.tolist(), confidence, novelty, strict=True)
@@ -53,3 +57,14 @@ def predict(options: argparse.Namespace) -> None:
     else:
         write_file(options.output, text)
         print_path("Labels", options.output)
+
+
+def _refuse_unread_ids(tables: Sequence[Any], id_name: Any) -> None:
+    """Ignoring the column of ids would join the rows of the views by their order."""
+    for table in tables:
+        columns = [*table.feature_names, *(one.name for one in table.preparation.dropped)]
+        if table.ids is None and id_name in columns:
+            raise ValueError(
+                f"view '{table.name}' has a column {id_name!r}, which had the ids when the model "
+                f"was made; expected --id {id_name}"
+            )

@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from manyview.cli._settings import check_able
 from manyview.cli._terminal import log_level, warn
 from manyview.methods import DISTRIBUTED
 
@@ -44,10 +45,7 @@ def add_scheduler_options(add: Callable[..., Any]) -> None:
 
 def check_scheduler_options(options: argparse.Namespace) -> None:
     """Refuse options that can't be combined with --scheduler."""
-    if options.method not in DISTRIBUTED:
-        raise ValueError(
-            f"--method {options.method} with --scheduler; expected one of {', '.join(DISTRIBUTED)}"
-        )
+    check_able("--scheduler", [options.method], DISTRIBUTED)
     for flag, why in _NOT_ON_DASK.items():
         if getattr(options, flag):
             name = flag.replace("_", "-")

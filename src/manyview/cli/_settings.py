@@ -1,10 +1,13 @@
 """Settings of clusterings, which several commands share."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
+
+from manyview.cli._terminal import FLAGS
+from manyview.methods import methods_with
 
 
 def add_settings(add: Callable[..., Any]) -> None:
@@ -38,8 +41,8 @@ def add_yes(add: Callable[..., Any]) -> None:
     add("--yes", action="store_true", help="fit even if the memory will probably not be enough")
 
 
-def settings_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Parameters of `manyview.cluster` and `manyview.compare`."""
+def settings_of(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any]:
+    """Parameters of `manyview.cluster` and `manyview.compare`, which all the methods must have."""
     check_seed(options.seed)
     given = options.clusters
     settings: dict[str, Any] = {
@@ -48,11 +51,24 @@ def settings_of(options: argparse.Namespace) -> dict[str, Any]:
         else _number_or_auto("--clusters", given),
         "random_state": options.seed,
     }
-    if options.neighbors != "auto":  # not every method has this parameter
+    if options.neighbors != "auto":
         settings["n_neighbors"] = _number_or_auto("--neighbors", options.neighbors)
     if options.scaling:
         settings["scaling"] = _scaling(options.scaling)
+    if getattr(options, "resolution", None) is not None:
+        settings["resolution"] = options.resolution
+    for name in settings.keys() - {"n_clusters", "random_state"}:
+        check_able(FLAGS[name], methods, methods_with(name))
     return settings
+
+
+def check_able(flag: str, methods: Sequence[str], able: Sequence[str]) -> None:
+    """Refuse an option for methods that have no use for it."""
+    for method in methods:
+        if method not in able:
+            raise ValueError(
+                f"{flag} with {FLAGS['method']} {method}; expected one of {', '.join(able)}"
+            )
 
 
 def check_seed(seed: int) -> None:

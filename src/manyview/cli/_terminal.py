@@ -1,6 +1,7 @@
 """Progress, tables, warnings and errors on the terminal."""
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -13,14 +14,28 @@ from manyview._signals import raise_if_stopped
 
 _Update: TypeAlias = Callable[..., None]
 
+#: The options that stand for parameters of the library.
+FLAGS = {
+    "n_clusters": "--clusters", "n_neighbors": "--neighbors", "random_state": "--seed",
+    "n_subsamples": "--subsamples", "method": "--method", "scaling": "--scaling",
+    "resolution": "--resolution", "impute": "--impute", "seed": "--seed",
+}  # fmt: skip
+_PARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=('[^']*'|-?[\w.]+)")
+
 
 def fail(message: str) -> int:
-    sys.stderr.write(f"manyview: error: {message}\n")
+    sys.stderr.write(f"manyview: error: {_in_options(message)}\n")
     return 2
 
 
 def warn(message: str) -> None:
-    sys.stderr.write(f"manyview: warning: {' '.join(message.split())}\n")
+    sys.stderr.write(f"manyview: warning: {_in_options(message)}\n")
+
+
+def _in_options(message: str) -> str:
+    """A message of the library in one line, with options instead of parameters."""
+    text = " ".join(message.split())
+    return _PARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2].strip(chr(39))}", text)
 
 
 @contextmanager

@@ -21,13 +21,14 @@ def parquet_table(path: Path, options: ReadOptions | None = None) -> Table:
     """A Parquet file, or a folder of parts of one table, as a Dask array."""
     # Workers run in other folders, so the path is resolved.
     parts = parquet_parts(path.resolve(), options or ReadOptions())
+    names = parts.columns.feature_names
     chunks = [
-        _chunk(part, groups, parts.columns, rows)
+        _chunk(part, groups, names, rows)
         for part, lengths in parts.group_lengths.items()
-        for groups, rows in _group_chunks(lengths, len(parts.columns))
+        for groups, rows in _group_chunks(lengths, len(names))
     ]
-    done = Preparation(parts.dropped)
-    return Table("", da.concatenate(chunks), parts.ids, parts.columns, preparation=done)
+    done = Preparation(parts.columns.dropped)
+    return Table("", da.concatenate(chunks), parts.ids, names, preparation=done)
 
 
 def read_rows(path: Path, groups: Sequence[int], columns: Sequence[str], rows: int) -> FloatArray:

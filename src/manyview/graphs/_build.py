@@ -1,6 +1,5 @@
 """Views -> one similarity graph per view, joined where together they have too many components."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -35,7 +34,7 @@ from manyview.inputs import (
     statistics_sample,
     view_rows,
 )
-from manyview.runtime import Run
+from manyview.runtime import Run, warn
 
 #: A number, "auto" or "all"; or one per view, in a list or in a dict by name.
 Neighbors: TypeAlias = int | str | Sequence[int | str] | Mapping[str, int | str]
@@ -240,15 +239,14 @@ def graphs_in_words(names: Sequence[str]) -> str:
 
 
 def warn_of_bridges(what: str, n_components: int, n_clusters: int) -> None:
-    warnings.warn(
+    warn(
         f"the {what} {_have(what)} {n_components} connected components, more than "
         f"n_clusters={n_clusters}; joined them by their closest pairs of samples",
-        stacklevel=6,
     )
 
 
 def warn_of_no_edges(name: str, why: str = _EQUALLY_FAR) -> None:
-    warnings.warn(f"view '{name}' has no information about any sample: {why}", stacklevel=5)
+    warn(f"view '{name}' has no information about any sample: {why}")
 
 
 def _warn_of_empty(graphs: Sequence[csr_array], names: Sequence[str], why: str) -> None:

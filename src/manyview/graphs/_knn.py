@@ -6,7 +6,6 @@ rows.
 """
 
 import time
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from manyview._typing import FloatArray, IntArray
 from manyview.graphs import _knn_faiss as approximate
 from manyview.graphs._cells import without_own
 from manyview.inputs import DenseRows, Rows, SparseRows, powers_of_two
+from manyview.runtime import warn
 
 # Distances that differ by no more than this share are equal up to rounding.
 TIE = 1e-12
@@ -120,10 +120,9 @@ def choose_search(n: int, dense: bool, search: str) -> tuple[str, str]:
     if n <= EXACT_LIMIT:
         return "exact", f"no more than {EXACT_LIMIT} samples"
     if not approximate.is_available():
-        warnings.warn(
+        warn(
             f"{n} samples and faiss is not installed: neighbours are searched exactly, in time "
             "that grows with the square of that; pip install 'manyview[fast]' for a faster search",
-            stacklevel=2,
         )
         return "exact", "faiss is not installed"
     return "approximate", f"more than {EXACT_LIMIT} samples"

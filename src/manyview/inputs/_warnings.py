@@ -1,12 +1,11 @@
 """Warnings about views that are probably not what their user means, with what to do."""
 
-import warnings
-
 import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import Matrix
 from manyview.inputs._scalers import choose_scaling
+from manyview.runtime import warn
 
 # Identifiers: whole numbers that differ in at least so many samples, in a view of few columns.
 _MIN_SAMPLES, _MAX_COLUMNS = 50, 60
@@ -29,7 +28,7 @@ def warn_of_view(
         _unequal_totals(sample, scaling),
     ):
         if text:
-            warnings.warn(f"view '{name}' {text}", stacklevel=5)
+            warn(f"view '{name}' {text}")
 
 
 def _identifiers(sample: Matrix, features: tuple[str, ...] | None) -> str:

@@ -47,7 +47,6 @@ class Method:
     # Whether labels come from k-means on the embedding, so that seeds matter.
     uses_kmeans: bool = False
     takes_missing: bool = False  # whether views may lack samples
-    takes_resolution: bool = False  # whether Leiden clusters its graph, with `resolution`
     # Those that differ from the defaults.
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -89,7 +88,6 @@ REGISTRY = (
         distributed=True,
         uses_kmeans=True,
         takes_missing=True,
-        takes_resolution=True,
     ),
     Method(
         "anchor_graph",
@@ -107,11 +105,9 @@ REGISTRY = (
         "spherical",
         uses_kmeans=True,
     ),
-    Method("snf", "SNF", "SNF", "snf", uses_kmeans=True, takes_resolution=True),
-    Method(
-        "nemo", "NEMO", "NEMO", "nemo", uses_kmeans=True, takes_resolution=True, takes_missing=True
-    ),
-    Method("wnn", "WNN", "WNN", "wnn", uses_kmeans=True, takes_resolution=True),
+    Method("snf", "SNF", "SNF", "snf", uses_kmeans=True),
+    Method("nemo", "NEMO", "NEMO", "nemo", uses_kmeans=True, takes_missing=True),
+    Method("wnn", "WNN", "WNN", "wnn", uses_kmeans=True),
     Method(
         "spectral_average",
         "SpectralAverage",
@@ -133,6 +129,16 @@ BY_SHORT_NAME = {
 }
 #: Those of them that can be resumed from a checkpoint and fitted on Dask.
 DISTRIBUTED = tuple(name for name, method in BY_SHORT_NAME.items() if method.distributed)
+
+
+def methods_with(parameter: str) -> tuple[str, ...]:
+    """Short names of the methods that have this parameter."""
+    return tuple(
+        name
+        for name, method in BY_SHORT_NAME.items()
+        if parameter in method.make("auto").get_params()
+    )
+
 
 _MODULES = {method.estimator: method.module for method in REGISTRY}
 _OTHERS = {"Round": "_history", "plain_params": "_base"}

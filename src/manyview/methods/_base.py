@@ -1,6 +1,5 @@
 """Base of all methods: parameters, input, and scikit-learn's conventions."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -42,7 +41,7 @@ from manyview.methods._doubts import (
     warn_of_silent_views,
     warn_of_sizes,
 )
-from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity
+from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity, warn
 from manyview.spectral import MAX_CLUSTERS, suggest_from_stack
 
 # Attributes that not every fit sets; those of an earlier fit are deleted.
@@ -278,7 +277,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """The number that `suggest_n_clusters` gives, with a warning if it is doubtful."""
         self.cluster_number_ = suggest_from_stack(stack, run.rng, run.seed)
         if self.cluster_number_.doubt:
-            warnings.warn(self.cluster_number_.doubt, stacklevel=6)
+            warn(self.cluster_number_.doubt)
         return self.cluster_number_.n_clusters
 
     def clear_checkpoint(self) -> None:

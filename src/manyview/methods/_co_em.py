@@ -1,7 +1,6 @@
 """Co-EM for k-means: in turn, every view places its centres by the clusters that the other views
 see, and then sees clusters of its own."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -15,7 +14,7 @@ from manyview._typing import FloatArray, IntArray
 from manyview.graphs import FitSize, check_distinct, rows_in_order, warn_of_no_edges
 from manyview.inputs import DenseRows, SparseRows, Views, canonical_order, count_distinct
 from manyview.methods._memory_model import row_bytes, scaling_bytes
-from manyview.runtime import Estimate, Run
+from manyview.runtime import Estimate, Run, warn
 from manyview.spectral import TRIAL_SAMPLES, numbered_labels, some_samples, unit_rows
 
 ViewRows: TypeAlias = DenseRows | SparseRows
@@ -133,10 +132,9 @@ def co_em_results(views: Views, model: CoEM, run: Run) -> dict[str, Any]:
     with run.stage("co-EM"):
         found = model.best(rows, run.rng)
     if not found.converged:
-        warnings.warn(
+        warn(
             f"co-EM still improved after max_iter={model.max_iter} rounds; expected a larger limit",
             ConvergenceWarning,
-            stacklevel=3,
         )
     with run.stage("labels"):
         distances = model.consensus(rows, found)

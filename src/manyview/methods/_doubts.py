@@ -1,6 +1,5 @@
 """Warnings about results that can probably not be trusted."""
 
-import warnings
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -9,6 +8,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from manyview._typing import BoolArray, FloatArray, IntArray
+from manyview.runtime import warn
 
 # A collapse: one cluster has more than this share of the samples, and another less than this share
 # of the mean size, or one or two samples.
@@ -32,11 +32,10 @@ def warn_of_sizes(labels: IntArray) -> None:
     sizes = np.sort(np.bincount(labels))[::-1]
     is_tiny = sizes[-1] < max(_TINY * sizes.mean(), _FEWEST)
     if sizes[0] > _LARGE * sizes.sum() and is_tiny:
-        warnings.warn(
+        warn(
             f"{sizes[0]:,} of {sizes.sum():,} samples are in one of {len(sizes)} clusters, and the "
             f"smallest has {sizes[-1]}: they have probably collapsed; try fewer clusters, another "
             "method such as the default, or another scaling",
-            stacklevel=4,
         )
 
 
@@ -45,10 +44,9 @@ def warn_of_separate_views(present: BoolArray, names: Sequence[str]) -> None:
     n_views = present.sum(axis=1)
     for name, own in zip(names, present.T, strict=True):
         if len(names) > 1 and not (n_views[own] > 1).any():
-            warnings.warn(
+            warn(
                 f"view '{name}' has no sample in common with the other views: nothing joins its "
                 "samples with theirs, and clusters will be those of the views; check the ids",
-                stacklevel=5,
             )
 
 
@@ -56,11 +54,10 @@ def warn_of_instability(stability: FloatArray) -> None:
     """Warn of clusters that do not hold together in resamples."""
     mean = float(stability.mean())
     if mean < _UNSTABLE:
-        warnings.warn(
+        warn(
             f"the mean stability of the clusters is {mean:.2f} (1: always the same, 0: chance): "
             "other samples of the same kind would probably give other clusters; the data may have "
             "no clusters, or another number of them: compare several, and the samples' stability",
-            stacklevel=4,
         )
 
 
@@ -71,11 +68,10 @@ def warn_of_silent_views(
     for graph, name, n in zip(graphs, names, n_present.tolist(), strict=True):
         silent = n - int((np.diff(graph.indptr) > 0).sum())
         if graph.nnz and silent > _SILENT * n:
-            warnings.warn(
+            warn(
                 f"view '{name}' has no nearest neighbours for {silent:,} of {n:,} samples: they "
                 "have no features there, or are equally far from all others; the view counts "
                 "little for them",
-                stacklevel=4,
             )
 
 
@@ -91,10 +87,9 @@ def warn_of_equal_views(graphs: Sequence[csr_array], names: Sequence[str]) -> No
     group_of = connected_components(alike, directed=False)[1]
     for group in np.flatnonzero(np.bincount(group_of) > 1).tolist():
         *some, last = (f"'{name}'" for v, name in enumerate(names) if group_of[v] == group)
-        warnings.warn(
+        warn(
             f"views {', '.join(some)} and {last} have nearly the same neighbours: what they tell "
             f"counts {len(some) + 1} times; leave out all but one, unless that is meant",
-            stacklevel=4,
         )
 
 
@@ -103,9 +98,8 @@ def warn_of_foreign_views(by_view: FloatArray, by_sample: FloatArray, names: Seq
     n_known = (~np.isnan(by_sample)).sum(axis=0)  # samples with edges
     for share, n, name in zip(by_view.tolist(), n_known.tolist(), names, strict=True):
         if share > _FOREIGN and n >= _FEW:
-            warnings.warn(
+            warn(
                 f"view '{name}' has hardly anything in common with the others: {share:.0%} of its "
                 f"graph is inconsistent with them, more than {_FOREIGN:.0%}; it may be noise, need "
                 "another scaling, or show clusters of its own",
-                stacklevel=4,
             )

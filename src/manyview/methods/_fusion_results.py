@@ -1,6 +1,5 @@
 """From a learned unified graph to what an estimator offers: labels, graphs, disagreement."""
 
-import warnings
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ from manyview.methods._base import view_index
 from manyview.methods._fusion_steps import InconsistentWeightByView
 from manyview.methods._loop_state import Fusion
 from manyview.methods._predict_mixin import trust, vote_weights
-from manyview.runtime import Run
+from manyview.runtime import Run, warn
 from manyview.spectral import kmeans_labels, relabel_by_first_sample
 
 
@@ -65,12 +64,11 @@ def graph_results(
 
 def _kmeans(fusion: Fusion, n_clusters: int, seed: int) -> IntArray:
     """Labels by k-means on the embedding, for a loop that ended without C components."""
-    warnings.warn(
+    warn(
         f"the loop ended after {len(fusion.history) - 1} rounds ({fusion.stop_reason}) with "
         f"{fusion.spectrum.n_components} components in the unified graph, not "
         f"n_clusters={n_clusters}; labels come from k-means on the embedding",
         ConvergenceWarning,
-        stacklevel=3,
     )
     fusion.spectrum.warn_unless_converged()
     return kmeans_labels(fusion.F, n_clusters, seed)

@@ -1,6 +1,5 @@
 """MCGL: one graph from graphs that were first learned view by view."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -19,7 +18,7 @@ from manyview.methods._docs import shared_docs
 from manyview.methods._fusion_steps import ProjectRows
 from manyview.methods._memory_model import block_bytes, eigenvector_bytes, graph_stages
 from manyview.methods._predict_mixin import PredictMixin
-from manyview.runtime import Estimate, logger
+from manyview.runtime import Estimate, logger, warn
 from manyview.spectral import (
     Spectrum,
     kmeans_labels,
@@ -124,11 +123,10 @@ class MCGL(PredictMixin, MultiViewClusterer):
             if self.converged_:
                 labels = spectrum.components
             else:
-                warnings.warn(
+                warn(
                     f"the fused graph has {spectrum.n_components} components, not "
                     f"n_clusters={self.n_clusters_}; labels come from k-means on the embedding",
                     ConvergenceWarning,
-                    stacklevel=2,
                 )
                 labels = kmeans_labels(spectrum.embedding, self.n_clusters_, run.seed)
             self.labels_ = relabel_by_first_sample(graphs.order.by_sample(labels))
@@ -150,10 +148,9 @@ class MCGL(PredictMixin, MultiViewClusterer):
         """A view's own graph with C components: rows are projections of -p_i / (2 lambda)."""
         n_components = union_components([graph])[0]
         if n_components > self.n_clusters_:
-            warnings.warn(
+            warn(
                 f"the graph of view '{name}' has {n_components} connected components, more than "
                 f"n_clusters={self.n_clusters_}; it is taken as it is, without refinement",
-                stacklevel=4,
             )
             return csr_array((graph + graph.T) / 2)
         stack = stack_graphs([graph])

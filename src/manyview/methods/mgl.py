@@ -1,6 +1,5 @@
 """MGL: one embedding for all views' graphs, weighted without parameters."""
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -22,7 +21,7 @@ from manyview.methods._memory_model import (
     graph_stages,
 )
 from manyview.methods._predict_mixin import PredictMixin
-from manyview.runtime import Estimate, logger
+from manyview.runtime import Estimate, logger, warn
 from manyview.spectral import kmeans_labels, laplacian, relabel_by_first_sample, smallest_eigenpairs
 
 # A view with Tr(F'L_v F) = 0 would get an infinite weight; smaller traces count as this share of C.
@@ -168,15 +167,13 @@ class MGL(PredictMixin, MultiViewClusterer):
         share = float(self.view_weights_[ignored].sum() / (self.view_weights_.sum() or 1.0))
         if 0 < ignored.sum() < (self.view_weights_ > 0).sum() and share > _ALL_WEIGHT:
             names = [name for name, out in zip(self.view_names_, ignored, strict=True) if out]
-            warnings.warn(
+            warn(
                 f"view(s) {', '.join(map(repr, names))} took {share:.1%} of the weight, because "
                 "their graphs fall apart into about as many components as there are clusters; the "
                 "other views hardly count",
-                stacklevel=4,
             )
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"the objective still fell after max_iter={self.max_iter} rounds",
                 ConvergenceWarning,
-                stacklevel=4,
             )

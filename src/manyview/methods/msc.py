@@ -1,6 +1,5 @@
 """MSC: robust multi-view spectral clustering by a low-rank and sparse decomposition."""
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from manyview.methods._constraints import COMMON, KERNEL, integer, real
 from manyview.methods._docs import shared_docs
 from manyview.methods._memory_model import kernel_stages
 from manyview.methods._predict_mixin import PredictMixin
-from manyview.runtime import Estimate, logger
+from manyview.runtime import Estimate, logger, warn
 from manyview.spectral import kmeans_labels, largest_eigenvectors, unit_rows
 
 # The published schedule of the augmented Lagrangian's weight: start, growth, limit.
@@ -153,11 +152,10 @@ class MSC(PredictMixin, MultiViewClusterer):
         self.converged_ = largest < self.tol
         self.stop_reason_ = "residual" if self.converged_ else "max_iter"
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"the decomposition ended after max_iter={self.max_iter} rounds with a residual of "
                 f"{largest:.1e}; expected one below tol={self.tol:g}",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return P
 

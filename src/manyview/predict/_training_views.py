@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray, Matrix
-from manyview.inputs import Table, Views, imputed, one_hot
+from manyview.inputs import DroppedColumn, Table, Views, first_few, imputed, one_hot
 from manyview.runtime import logger
 
 
@@ -43,19 +43,24 @@ def is_numbered(names: Sequence[str]) -> bool:
 
 
 def prepare_like(view: TrainingView, table: Table, impute: bool) -> Table:
-    """New samples with the categories and, to fill empty cells, the medians of the training
-    samples. Medians need not be stored: filling cells with them did not change them."""
+    """New samples with the columns and categories of the training samples and, to fill empty
+    cells, their medians. Medians need not be stored: filling cells with them did not change them.
+
+    Other columns are ignored, whatever they hold.
+    """
     missing = [name for name in view.categories if name not in table.categorical]
     if missing:
         raise ValueError(
             f"view '{view.name}' lacks the categorical column {missing[0]!r} of the training "
             "samples; expected it"
         )
-    table = one_hot(table, view.categories)
-    if not impute:
-        return table
-    matrix = _match(view, table.matrix, table.features)
-    return imputed(replace(table, matrix=matrix, features=view.features), view.matrix)
+    known = {name: table.categorical[name] for name in view.categories}
+    others = [DroppedColumn(name, "is text") for name in table.categorical if name not in known]
+    dropped = [one for one in table.preparation.dropped if not one.was_asked_for]
+    table = one_hot(replace(table, categorical=known), view.categories)
+    matrix = _match(view, table.matrix, table.features, [*dropped, *others])
+    table = replace(table, matrix=matrix, features=view.features)
+    return imputed(table, view.matrix) if impute else table
 
 
 def match_views(training: Sequence[TrainingView], given: Views) -> Views:
@@ -81,8 +86,17 @@ def match_views(training: Sequence[TrainingView], given: Views) -> Views:
     )
 
 
-def _match(view: TrainingView, matrix: Matrix, names: tuple[str, ...] | None) -> Matrix:
-    """The columns of the training view, by name if both have names; dense or sparse as it is."""
+def _match(
+    view: TrainingView,
+    matrix: Matrix,
+    names: tuple[str, ...] | None,
+    dropped: Sequence[DroppedColumn] = (),
+) -> Matrix:
+    """The columns of the training view, by name if both have names; dense or sparse as it is.
+
+    `dropped` are columns of the new samples that are not in the matrix, as they are no numbers.
+    """
+    ignored = [one.name for one in dropped]
     if view.has_names and names is not None and names != view.features:
         if is_numbered(names):
             logger.warning(
@@ -92,18 +106,32 @@ def _match(view: TrainingView, matrix: Matrix, names: tuple[str, ...] | None) ->
         else:
             position = {name: number for number, name in enumerate(names)}
             features = view.features or ()
-            missing = [name for name in features if name not in position]
-            if missing:
-                raise ValueError(
-                    f"view '{view.name}' lacks {len(missing)} of the {view.width} columns of the "
-                    f"training samples, the first is {missing[0]!r}; expected all of them"
-                )
+            _refuse_missing(view, [name for name in features if name not in position], dropped)
+            ignored = [name for name in names if name not in features] + ignored
             matrix = matrix[:, [position[name] for name in features]]
     if matrix.shape[1] != view.width:
+        without = f" without {first_few(ignored)}" if ignored else ""
         raise ValueError(
-            f"view '{view.name}' has {matrix.shape[1]} columns; expected {view.width}, as in the "
-            "training samples"
+            f"view '{view.name}' has {matrix.shape[1]} columns{without}; expected {view.width}, as "
+            "in the training samples"
         )
+    if ignored:
+        logger.warning(
+            "view '%s': ignored %d column(s) that the model does not know: %s",
+            view.name, len(ignored), first_few(ignored, 10),
+        )  # fmt: skip
     if isinstance(view.matrix, csr_array):
         return matrix if isinstance(matrix, csr_array) else csr_array(matrix)
     return matrix.toarray() if isinstance(matrix, csr_array) else matrix
+
+
+def _refuse_missing(
+    view: TrainingView, missing: Sequence[str], dropped: Sequence[DroppedColumn]
+) -> None:
+    if missing:
+        why = {one.name: f"column {one}" for one in dropped}
+        reasons = [why[name] for name in missing if name in why][:1]
+        raise ValueError(
+            f"view '{view.name}' lacks {len(missing)} of the {view.width} columns of the training "
+            f"samples: {'; '.join([first_few(missing), *reasons])}; expected all of them as numbers"
+        )

@@ -51,8 +51,6 @@ _EDGE = "#3f86d6"
 _MAX_OPEN = 12
 # With more clusters than this, the heat map of features would be too narrow to read.
 _MAX_HEATED = 40
-# Columns that were left out are named up to this many.
-_MAX_LISTED = 20
 
 
 def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
@@ -86,7 +84,7 @@ def render_clusters(contents: ReportContents, *, random_state: int = 0) -> str:
         n_samples=len(contents.labels), n_shown=len(shown),
         clusters=clusters, scalings=SCALINGS, columns=column_heads(data["columns"]),
         full_bar=FULL_BAR, max_tsne=MAX_TSNE, max_view_tsne=MAX_VIEW_TSNE,
-        max_heated=_MAX_HEATED, max_listed=_MAX_LISTED,
+        max_heated=_MAX_HEATED,
         graphs=_graph_figures(contents),
         alone=alone_figures(alone, contents.labels, data["colors"]["light"]),
         learning=_learning_figures(contents),

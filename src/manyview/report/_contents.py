@@ -7,11 +7,14 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, IntArray
+from manyview.inputs import Preparation
 from manyview.methods import Round
 from manyview.plotting import FeatureEffect, all_effects
 from manyview.report._metadata import Metadata, metadata_columns
 
 _FACTS = ("name", "n_samples", "n_features", "scaling", "weight", "disagreement")
+# Columns that were left out are named up to this many.
+_MAX_LISTED = 20
 _STOP_REASONS = {
     "components": "one component per cluster",
     "eigenvalues": "the eigenvalues show the clusters",
@@ -28,8 +31,7 @@ class ViewContents:
     """One view: `n_samples` are present, `scaling` names what was done to its columns and rows,
     `weight` is its share of the view weights, `disagreement` the inconsistent share of its graph.
     `effects` has one sequence per cluster, `telling` the names and effects of some features in all
-    clusters, (n_features, n_clusters). `dropped` and `categorical` are columns that were left out
-    and one-hot encoded, `imputed` is the number of empty cells that were filled."""
+    clusters, (n_features, n_clusters). `notes` say what was done to its columns before."""
 
     name: str
     n_samples: int
@@ -40,9 +42,7 @@ class ViewContents:
     graph: csr_array
     effects: Sequence[Sequence[FeatureEffect]] = ()
     telling: tuple[Sequence[str], FloatArray] | None = None
-    dropped: Sequence[str] = ()
-    categorical: Sequence[str] = ()
-    imputed: int = 0
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def contents_of(
         )
         effects = [found.strongest(c) for c in range(result.n_clusters)]
         graph, telling = estimator.view_graphs_[v], found.most_telling()
-        own = {key: facts[key] for key in _FACTS} | _preparation(facts)
-        return ViewContents(**own, graph=graph, effects=effects, telling=telling)
+        own, notes = {key: facts[key] for key in _FACTS}, _notes(tables.preparation(name))
+        return ViewContents(**own, graph=graph, effects=effects, telling=telling, notes=notes)
 
     return ReportContents(
         title=title or f"{result.n_clusters} clusters of {len(result.ids):,} samples",
@@ -105,26 +105,33 @@ def contents_of(
 
 
 def _metadata(tables: Any, given: Any) -> list[Metadata]:
-    """What the user gave, and the columns of text that were left out of the views.
-
-    Names and free text, of which samples share no values, tell nothing of clusters.
-    """
+    """What the user gave, and the columns of text that were left out of the views, without names
+    and free text."""
     columns = [] if given is None else metadata_columns(given, tables.ids, tables.has_ids)
     names = {column.name for column in columns}
     texts = metadata_columns(tables.texts, tables.ids, tables.has_ids)
-    shared = [one for one in texts if 2 * len(one.categories or ()) <= int(one.known.sum())]
-    return columns + [column for column in shared if column.name not in names]
+    return columns + [one for one in texts if one.is_shared and one.name not in names]
 
 
-def _preparation(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _notes(done: Preparation) -> list[str]:
     """What was done to the columns of a view before it was a matrix."""
-    return {
-        "dropped": [
-            f"{one['column']} ({one['reason']})" for one in facts.get("dropped_columns", ())
-        ],
-        "categorical": list(facts.get("categorical_columns", ())),
-        "imputed": facts.get("imputed_cells", 0),
-    }
+    notes = []
+    if n := len(done.dropped):
+        listed = [f"{one.name} ({one.reason})" for one in done.dropped]
+        notes.append(f"{_counted(n, 'column')} left out: {_few(listed)}")
+    if done.categories:
+        notes.append(f"one column per category: {_few(list(done.categories))}")
+    if n := done.imputed_cells:
+        notes.append(f"{_counted(n, 'empty cell')} filled with the median of the column")
+    return notes
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n > 1 else ''}"
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MAX_LISTED]) + (", …" if len(names) > _MAX_LISTED else "")
 
 
 def _settings(result: Any, summary: Mapping[str, Any]) -> dict[str, str]:

@@ -32,6 +32,12 @@ class Metadata:
         known = np.isfinite(self.values) if self.categories is None else self.values >= 0
         return np.asarray(known)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether samples share its categories. Those of names and free text, of which nearly
+        every sample has its own, tell nothing of clusters, and their association would be 1."""
+        return 2 * len(self.categories or ()) <= int(self.known.sum())
+
 
 def metadata_columns(metadata: Any, ids: Sequence[str], has_ids: bool) -> list[Metadata]:
     """The columns of a data frame, or of a mapping of names to values, in the order of `ids`.
@@ -110,6 +116,8 @@ def metadata_effects(
     found = []
     for column in columns:
         known = column.known
+        if not column.is_shared:
+            continue
         if column.categories is not None:
             found.append(_share_effects(column, labels, n_clusters))
         elif known.any():
@@ -141,6 +149,8 @@ def cluster_association(column: Metadata, labels: IntArray) -> float:
 
     The correlation ratio (eta) of numbers, Cramér's V of categories.
     """
+    if not column.is_shared:
+        return np.nan
     known = column.known
     own = np.unique(labels[known], return_inverse=True)[1]
     if column.categories is None:

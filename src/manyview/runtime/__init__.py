@@ -12,7 +12,7 @@ from manyview.runtime._checks import (
     require_pandas,
 )
 from manyview.runtime._eigen import some_eigenpairs
-from manyview.runtime._log import logger, verbosity
+from manyview.runtime._log import logger, verbosity, warn
 from manyview.runtime._memory import (
     Estimate,
     NotEnoughMemoryError,

@@ -5,7 +5,6 @@ separately: each has the eigenvalue 0, so the multiple eigenvalue that is hardes
 solvers need not be computed.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import component_labels
-from manyview.runtime import some_eigenpairs
+from manyview.runtime import some_eigenpairs, warn
 from manyview.spectral._chebyshev import (
     EXACT,
     SPARE_VECTORS,
@@ -91,12 +90,11 @@ class Spectrum:
 
     def warn_unless_converged(self) -> None:
         if not self.converged:
-            warnings.warn(
+            warn(
                 f"the eigenvectors did not converge (residual {self.residual:.1e}): their "
                 "eigenvalues are too close to the following ones, as in a graph with fewer "
                 "clusters than requested",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
 
@@ -298,10 +296,9 @@ def smallest_eigenpairs(
         operator = Operator(np.zeros(n), weights, bound)
         low = chebyshev_eigenpairs(operator, count, None, None, rng, tolerance=_FINE)
         if not low.converged:
-            warnings.warn(
+            warn(
                 f"the eigen-solver left a residual of {low.residual:.1e} on a graph of {n} samples",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return low.values[:count], low.vectors[:, :count]
     options: Any = {"tol": 0, "ncv": min(max(3 * count, 20), n), "v0": rng.standard_normal(n)}

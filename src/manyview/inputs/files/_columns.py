@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from manyview.inputs import DroppedColumn, first_few, id_text
+from manyview._typing import FloatArray
+from manyview.inputs import DroppedColumn, Preparation, Table, first_few, id_text
 from manyview.inputs.files._limits import ReadOptions
 
 
@@ -80,6 +81,23 @@ class Columns:
     @property
     def text_names(self) -> tuple[str, ...]:
         return tuple(self.names[j] for j in self.texts)
+
+    def table(
+        self,
+        matrix: FloatArray,
+        ids: tuple[str, ...] | None,
+        words: Mapping[str, Sequence[str | None]],
+    ) -> Table:
+        """The table of the features' numbers, and of the cells of categories and texts by name."""
+        return Table(
+            "",
+            matrix,
+            ids,
+            self.feature_names,
+            categorical={name: words[name] for name in self.categorical_names},
+            preparation=Preparation(self.dropped),
+            texts={name: words[name] for name in self.text_names},
+        )
 
     def without(self, others: Mapping[int, DroppedColumn], options: ReadOptions) -> Columns:
         """The same without features that are no numbers; refused unless they are to be dropped."""

@@ -8,14 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs import DroppedColumn, Preparation, Table
+from manyview.inputs import DroppedColumn, Table
 from manyview.inputs.files._columns import (
     Columns,
     checked_ids,
@@ -32,7 +31,7 @@ from manyview.inputs.files._csv_cells import (
     why_no_number,
 )
 from manyview.inputs.files._csv_format import NO_VALUE, TextFormat, text_format
-from manyview.inputs.files._csv_stream import opened_text, refuse_encoding
+from manyview.inputs.files._csv_stream import opened_lines, refuse_encoding
 from manyview.inputs.files._csv_transposed import transposed
 from manyview.inputs.files._limits import ReadOptions, check_fits, damaged, plain_ids
 from manyview.inputs.files._text_source import STREAM_ERRORS, TextSource, text_source
@@ -112,16 +111,9 @@ def _attempt(
     n_rows -= text.blank_end
     if matrix is None or n_rows == 0:
         refuse_no_rows(text.path)
-    table = Table(
-        "",
-        matrix.finish(n_rows),
-        None if columns.id_at is None else plain_ids(ids),
-        columns.feature_names,
-        categorical={columns.names[j]: words[j][:n_rows] for j in columns.categorical},
-        preparation=Preparation(columns.dropped),
-        texts={columns.names[j]: words[j][:n_rows] for j in columns.texts},
-    )
-    return table, columns
+    named = {columns.names[j]: own[:n_rows] for j, own in words.items()}
+    samples = None if columns.id_at is None else plain_ids(ids)
+    return columns.table(matrix.finish(n_rows), samples, named), columns
 
 
 def _in_memory(rows: Rows, text: TextFormat) -> Iterator[Rows]:
@@ -184,7 +176,7 @@ def row_blocks(text: TextFormat, options: ReadOptions) -> Iterator[Rows]:
         if len(row) != len(text.columns):
             raise ValueError(
                 f"{text.path}: row {n_rows} has {len(row)} fields; "
-                f"expected {len(text.columns)} as in the first line"
+                f"expected {len(text.columns)} as in the first line{_hint(text)}"
             )
         block.append(row)
         size += length
@@ -195,20 +187,24 @@ def row_blocks(text: TextFormat, options: ReadOptions) -> Iterator[Rows]:
         yield block
 
 
+def _hint(text: TextFormat) -> str:
+    name = text.columns[0]
+    return ", or lines of comments skipped with --comment '#'" if name.startswith("#") else ""
+
+
 def _rows(text: TextFormat, options: ReadOptions) -> Iterator[tuple[list[str], int]]:
     """The cells of each row after the header, and how many characters they take in the file."""
     size = 0
 
     def lines() -> Iterator[str]:
         nonlocal size
-        while line := stream.readline(text.block_size - size):
+        while line := readline(text.block_size - size):
             size += len(line)
             if size == text.block_size:
                 raise csv.Error(f"row of more than {size} characters")
             yield line
 
-    with _explained(text, options), opened_text(text.source, options) as raw:
-        stream = TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+    with _explained(text, options), opened_lines(text.source, options) as readline:
         rows = csv.reader(lines(), delimiter=text.delimiter)
         for row in islice(rows, text.blank_start + int(text.has_header), None):
             yield row, size

@@ -1,14 +1,13 @@
 """What a text file looks like: encoding, delimiter, column names, first and last lines."""
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from manyview.inputs.files._columns import check_distinct, refuse_no_rows
-from manyview.inputs.files._csv_stream import opened_text, refuse_encoding
+from manyview.inputs.files._csv_stream import ReadLine, opened_lines, refuse_encoding
 from manyview.inputs.files._limits import ReadOptions, check_fits, damaged
 from manyview.inputs.files._text_source import STREAM_ERRORS, TextSource
 
@@ -49,15 +48,14 @@ def text_format(source: TextSource, options: ReadOptions) -> TextFormat:
     try:
         if options.is_utf8:
             _refuse_utf16(source)
-        with opened_text(source, options) as raw:
-            text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-            blank_start, line = _first_line(path, text)
+        with opened_lines(source, options) as readline:
+            blank_start, line = _first_line(path, readline)
             delimiter = _delimiter(source.extension, _QUOTED.sub("", line), options.decimal)
             taken: list[str] = []
-            rows = csv.reader(_lines(path, line, text, delimiter, taken), delimiter=delimiter)
+            rows = csv.reader(_lines(path, line, readline, delimiter, taken), delimiter=delimiter)
             fields = [name.strip() for name in next(rows)]
             # Of the next line no more than a block is made for.
-            following = text.readline(_CELL * len(fields))
+            following = readline(_CELL * len(fields))
         blank_end = _blank_end(source, options) if len(fields) == 1 else 0
     except (*STREAM_ERRORS, csv.Error) as error:
         damaged(path, "text", error)
@@ -96,7 +94,7 @@ def _refuse_utf16(source: TextSource) -> None:
 
 
 def _lines(
-    path: Path, line: str, text: io.TextIOWrapper, delimiter: str, taken: list[str]
+    path: Path, line: str, readline: ReadLine, delimiter: str, taken: list[str]
 ) -> Iterator[str]:
     """A line and those that follow, as long as memory allows for their columns."""
     n_columns = 1
@@ -105,20 +103,20 @@ def _lines(
         n_columns += line.count(delimiter)
         check_fits(path, n_columns * _COLUMN_BYTES, f"{n_columns:,} columns")
         yield line
-        line = _line(path, text)
+        line = _line(path, readline)
 
 
-def _line(path: Path, text: io.TextIOWrapper) -> str:
-    line = text.readline(_FIRST)
+def _line(path: Path, readline: ReadLine) -> str:
+    line = readline(_FIRST)
     if len(line) == _FIRST:
         raise ValueError(f"{path} has {_FIRST:,} characters in a line; expected shorter ones")
     return line
 
 
-def _first_line(path: Path, text: io.TextIOWrapper) -> tuple[int, str]:
+def _first_line(path: Path, readline: ReadLine) -> tuple[int, str]:
     """How many lines are blank, and the first that is not."""
     for n_blank in range(_BLANK):
-        line = _line(path, text)
+        line = _line(path, readline)
         if not line:
             raise ValueError(f"{path} has only blank lines; expected a table")
         if line.strip("\r\n"):
@@ -129,11 +127,11 @@ def _first_line(path: Path, text: io.TextIOWrapper) -> tuple[int, str]:
 def _blank_end(source: TextSource, options: ReadOptions) -> int:
     """How many lines at the end are blank, which editors leave there."""
     blank, starts = 0, True
-    with opened_text(source, options) as raw:
-        while part := raw.readline(_BLOCK):
-            is_blank = starts and not part.strip(b"\r\n")
+    with opened_lines(source, options) as readline:
+        while part := readline(_BLOCK):
+            is_blank = starts and not part.strip("\r\n")
             blank = blank + 1 if is_blank else 0
-            starts = part.endswith(b"\n")
+            starts = part.endswith(("\n", "\r"))
     return blank
 
 

@@ -54,7 +54,8 @@ def read_column(spec: str, options: ReadOptions) -> tuple[Path, str, Cells]:
     """
     parsed = parse_spec(spec)
     path, column = parsed.path, parsed.key
-    options = replace(options, categorical=() if column is None else (column,))
+    # What views leave out may be the classes.
+    options = replace(options, drop=(), categorical=() if column is None else (column,))
     table = _table(replace(parsed, key=None), options, (*TEXT_TABLES, *COLUMNAR))
     if column is None or column not in table.categorical:
         wrong = "was given without a column" if column is None else f"has no column {column!r}"

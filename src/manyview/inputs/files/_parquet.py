@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.inputs import DroppedColumn, Preparation, Table, category_texts
+from manyview.inputs import DroppedColumn, Table, category_texts
 from manyview.inputs.files._columns import (
     Columns,
     check_distinct,
@@ -20,7 +20,6 @@ from manyview.inputs.files._columns import (
     columns_of,
     id_position,
     import_pyarrow,
-    refuse_no_rows,
 )
 from manyview.inputs.files._csv_format import NO_VALUE
 from manyview.inputs.files._limits import (
@@ -35,16 +34,6 @@ from manyview.inputs.files._limits import (
 
 _BLOCK = 2**22  # bytes of numbers at a time, about
 _OPEN_COLUMNS = 256  # at a time: every one that is open holds buffers, however short it is
-
-
-def read_parquet(
-    path: Path, key: str | None, options: ReadOptions, stored: Any = None
-) -> list[Table]:
-    """The table of a file, or of bytes `stored` that were made from it."""
-    with open_parquet(path, stored) as file:
-        if sum(file.group_lengths) == 0:
-            refuse_no_rows(path)
-        return [file.transposed_table(options) if options.transpose else file.table(options)]
 
 
 @contextmanager
@@ -79,20 +68,6 @@ class ParquetFile:
         """Rows of each row group."""
         about = self._file.metadata
         return [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-
-    def table(self, options: ReadOptions) -> Table:
-        columns = self.columns(options)
-        return Table(
-            "",
-            self.numbers(columns.feature_names),
-            None if options.id_column is None else self.ids(options.id_column),
-            columns.feature_names,
-            categorical={
-                name: self.categories(name, options) for name in columns.categorical_names
-            },
-            preparation=Preparation(columns.dropped),
-            texts={name: self.categories(name, options) for name in columns.text_names},
-        )
 
     def transposed_table(self, options: ReadOptions) -> Table:
         """The table of a file with a feature per row, whose columns are samples.
@@ -133,30 +108,37 @@ class ParquetFile:
 
     def categories(self, column: str, options: ReadOptions) -> list[str | None]:
         """The cells of a column as text; None where there is no value."""
-        texts: list[str | None] = []
-        for batch in self._file.iter_batches(columns=[column], use_threads=False):
-            values = _decoded(batch.column(column))
-            check_fits(self.path, 2 * values.nbytes + NAME_BYTES * len(values), "categories")
-            texts += category_texts(values.to_pylist())
-        return [None if text in NO_VALUE + options.na_values else text for text in texts]
+        empty = NO_VALUE + options.na_values
+        cells = (cell for values in self._cells(column) for cell in category_texts(values))
+        return [None if cell in empty else cell for cell in cells]
 
     def ids(self, column: str) -> tuple[str, ...]:
         ids: list[str] = []
+        for values in self._cells(column):
+            ids += checked_ids(self.path, values, len(ids))
+        return plain_ids(ids)
+
+    def _cells(self, column: str) -> Iterator[list[Any]]:
+        """The values of a column, some rows at a time."""
         n_rows = _BLOCK // NAME_BYTES
         for batch in self._file.iter_batches(n_rows, columns=[column], use_threads=False):
             values = _decoded(batch.column(column))
-            check_fits(self.path, 2 * values.nbytes + NAME_BYTES * len(values), "ids")
-            ids += checked_ids(self.path, values.to_pylist(), len(ids))
-        return plain_ids(ids)
+            what = f"the values of column {column!r}"
+            check_fits(self.path, 2 * values.nbytes + NAME_BYTES * len(values), what)
+            yield values.to_pylist()
 
-    def numbers(self, columns: Sequence[str], groups: Sequence[int] | None = None) -> FloatArray:
-        """Columns of some row groups, or of all, as float64; NaN where there is no value."""
+    def numbers(
+        self,
+        columns: Sequence[str],
+        groups: Sequence[int] | None = None,
+        into: FloatArray | None = None,
+    ) -> FloatArray:
+        """Columns of some row groups, or of all, as float64, in a new array or `into` one; NaN
+        where there is no value."""
         lengths = self.group_lengths
         groups = list(range(len(lengths)) if groups is None else groups)
         n_rows = sum(lengths[group] for group in groups)
-        what = f"{n_rows:,} rows of {len(columns):,} numbers, which it declares to have,"
-        check_fits(self.path, 8 * n_rows * len(columns), what)
-        matrix = np.empty((n_rows, len(columns)))
+        matrix = room_for(self.path, n_rows, len(columns)) if into is None else into
         for first in range(0, len(columns), _OPEN_COLUMNS):
             part = list(columns[first : first + _OPEN_COLUMNS])
             size, start = _BLOCK // (8 * len(part)), 0
@@ -169,6 +151,12 @@ class ParquetFile:
             if start != n_rows:
                 raise ValueError(f"{self.path} has {start} rows; expected {n_rows}, as it declares")
         return matrix
+
+
+def room_for(path: Path, n_rows: int, n_columns: int) -> FloatArray:
+    what = f"{n_rows:,} rows of {n_columns:,} numbers, declared to be there,"
+    check_fits(path, 8 * n_rows * n_columns, what)
+    return np.empty((n_rows, n_columns))
 
 
 def _block(pa: Any, columns: Sequence[Any]) -> FloatArray:

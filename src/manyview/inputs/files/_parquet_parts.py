@@ -1,15 +1,16 @@
-"""A table split into Parquet files: the parts of a folder, in the order of their names."""
+"""A table in one Parquet file, or in several: parts in a folder, in the order of their names."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from manyview.inputs import DroppedColumn, Preparation, Table
+from manyview.inputs import DroppedColumn, Table
 from manyview.inputs.files._columns import Columns, check_distinct, refuse_no_rows
-from manyview.inputs.files._limits import ReadOptions, check_fits
-from manyview.inputs.files._parquet import open_parquet
+from manyview.inputs.files._limits import ReadOptions
+from manyview.inputs.files._parquet import open_parquet, room_for
 
 _EXTENSIONS = (".parquet", ".pq")
 
@@ -18,48 +19,38 @@ _EXTENSIONS = (".parquet", ".pq")
 class ParquetParts:
     """What is known of a table in parts before its numbers are read."""
 
-    columns: tuple[str, ...]
-    categorical: tuple[str, ...]
-    texts: tuple[str, ...]
-    dropped: tuple[DroppedColumn, ...]
+    columns: Columns
     ids: tuple[str, ...] | None
     group_lengths: dict[Path, list[int]]  # rows of each row group
 
 
-def read_parquet_folder(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
+def read_parquet(
+    path: Path, key: str | None, options: ReadOptions, stored: Any = None
+) -> list[Table]:
+    """The table of a file, of a folder, or of bytes `stored` that were made from a file."""
     if options.transpose:
-        return [_transposed(path, options)]
-    parts = parquet_parts(path, options)
-    n_rows = sum(map(sum, parts.group_lengths.values()))
-    shape = (n_rows, len(parts.columns))
-    what = f"{n_rows:,} rows of {shape[1]:,} numbers, which its files declare to have,"
-    check_fits(path, 8 * n_rows * shape[1], what)
-    matrix, start = np.empty(shape), 0
-    words: dict[str, list[str | None]] = {name: [] for name in parts.categorical + parts.texts}
-    for part, lengths in parts.group_lengths.items():
-        with open_parquet(part) as file:
-            matrix[start : start + sum(lengths)] = file.numbers(parts.columns)
+        return [_transposed(path, options, stored)]
+    parts = parquet_parts(path, options, stored)
+    n_rows = [sum(lengths) for lengths in parts.group_lengths.values()]
+    columns = parts.columns
+    matrix, start = room_for(path, sum(n_rows), len(columns.features)), 0
+    words: dict[str, list[str | None]] = {
+        name: [] for name in columns.categorical_names + columns.text_names
+    }
+    for part, n in zip(parts.group_lengths, n_rows, strict=True):
+        with open_parquet(part, stored) as file:
+            file.numbers(columns.feature_names, into=matrix[start : start + n])
             for name, cells in words.items():
                 cells += file.categories(name, options)
-        start += sum(lengths)
-    return [
-        Table(
-            "",
-            matrix,
-            parts.ids,
-            parts.columns,
-            categorical={name: words[name] for name in parts.categorical},
-            preparation=Preparation(parts.dropped),
-            texts={name: words[name] for name in parts.texts},
-        )
-    ]
+        start += n
+    return [columns.table(matrix, parts.ids, words)]
 
 
-def _transposed(path: Path, options: ReadOptions) -> Table:
+def _transposed(path: Path, options: ReadOptions, stored: Any) -> Table:
     """Parts that have some features each, as rows, and the same samples, as columns."""
     paths, tables = _part_paths(path), []
     for part in paths:
-        with open_parquet(part) as file:
+        with open_parquet(part, stored) as file:
             tables.append(file.transposed_table(options))
         if tables[-1].ids != tables[0].ids:
             raise ValueError(
@@ -70,10 +61,12 @@ def _transposed(path: Path, options: ReadOptions) -> Table:
     check_distinct(path, features)
     if not features:
         refuse_no_rows(path)
-    return Table("", np.hstack([table.matrix for table in tables]), tables[0].ids, features)
+    matrices = [table.matrix for table in tables]
+    matrix = matrices[0] if len(matrices) == 1 else np.hstack(matrices)
+    return Table("", matrix, tables[0].ids, features)
 
 
-def parquet_parts(path: Path, options: ReadOptions) -> ParquetParts:
+def parquet_parts(path: Path, options: ReadOptions, stored: Any = None) -> ParquetParts:
     """The parts of a folder, or of one file or a pattern of names, which must have one schema."""
     columns: Columns | None = None
     dropped: dict[str, DroppedColumn] = {}
@@ -81,7 +74,7 @@ def parquet_parts(path: Path, options: ReadOptions) -> ParquetParts:
     lengths = {}
     paths = _part_paths(path)
     for part in paths:
-        with open_parquet(part) as file:
+        with open_parquet(part, stored) as file:
             found = file.columns(options)
             columns = columns or found
             dropped |= {one.name: one for one in found.dropped}
@@ -96,10 +89,8 @@ def parquet_parts(path: Path, options: ReadOptions) -> ParquetParts:
     if columns is None or not any(map(sum, lengths.values())):
         refuse_no_rows(path)
     samples = None if options.id_column is None else tuple(ids)
-    return ParquetParts(
-        columns.feature_names, columns.categorical_names, columns.text_names,
-        tuple(dropped.values()), samples, lengths,
-    )  # fmt: skip
+    columns = replace(columns, dropped=tuple(dropped.values()))
+    return ParquetParts(columns, samples, lengths)
 
 
 def _used(columns: Columns) -> set[str]:

@@ -30,7 +30,7 @@ from manyview.inputs.files._limits import (
     readable,
     stored_matrix,
 )
-from manyview.inputs.files._parquet import read_parquet
+from manyview.inputs.files._parquet_parts import read_parquet
 from manyview.inputs.files._variables import Unread, Variable, checked_ids, tables_of
 from manyview.inputs.files._watch import watched
 from manyview.runtime import available_memory
@@ -79,16 +79,10 @@ def read_arrow(path: Path, key: str | None, options: ReadOptions) -> list[Table]
     return read_parquet(path, key, options, stored=item.arrays["parquet"])
 
 
-def read_h5ad(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    return [_annotated(path, item) for item in read_in_child(path, "h5ad", key)]
-
-
-def read_h5mu(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    return [_annotated(path, item) for item in read_in_child(path, "h5mu", key)]
-
-
-def read_zarr(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
-    return [_annotated(path, item) for item in read_in_child(path, "Zarr", key)]
+def read_annotated(path: Path, key: str | None, options: ReadOptions) -> list[Table]:
+    """AnnData and MuData, in HDF5 files or Zarr folders."""
+    kind = {".h5ad": "h5ad", ".h5mu": "h5mu"}.get(path.suffix.lower(), "Zarr")
+    return [_annotated(path, item) for item in read_in_child(path, kind, key)]
 
 
 def _annotated(path: Path, item: Item) -> Table:

@@ -23,22 +23,16 @@ from manyview.inputs.files._child_messages import RefusedError as _RefusedError
 from manyview.inputs.files._child_messages import SentTable as _Table
 from manyview.inputs.files._child_messages import encoded as _encoded
 
-_LIBRARIES = {
-    "MAT": "scipy.io",
-    "Matrix Market": "numpy",
-    "h5ad": "h5py",
-    "h5mu": "h5py",
-    "Arrow": "pyarrow",
-    "Excel": "openpyxl",
-    "Cell Ranger": "h5py",
-    "Zarr": "zarr",
-}
-# Readers in modules of their own.
+# Of each kind of file, the library that reads it, and our reader: a function of a module here.
 _READERS = {
-    "Arrow": ("_child_arrow", "arrow_tables"),
-    "Excel": ("_child_sheets", "sheet_tables"),
-    "Cell Ranger": ("_child_tenx", "cell_ranger_tables"),
-    "Zarr": ("_child_zarr", "zarr_tables"),
+    "MAT": ("scipy.io", "_sandbox_child", "mat_tables"),
+    "Matrix Market": ("numpy", "_sandbox_child", "market_tables"),
+    "h5ad": ("h5py", "_sandbox_child", "hdf5_tables"),
+    "h5mu": ("h5py", "_sandbox_child", "hdf5_tables"),
+    "Arrow": ("pyarrow", "_child_arrow", "arrow_tables"),
+    "Excel": ("openpyxl", "_child_sheets", "sheet_tables"),
+    "Cell Ranger": ("h5py", "_child_tenx", "cell_ranger_tables"),
+    "Zarr": ("zarr", "_child_zarr", "zarr_tables"),
 }
 _BLOCK = 2**24  # bytes of an array that are read at a time, about
 _LETTERS = 2**32  # of all names of rows or columns, at most
@@ -51,8 +45,9 @@ def main(request: Mapping[str, Any]) -> int:
     for number in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), number)
     try:
-        library = importlib.import_module(_LIBRARIES[request["kind"]])
-        reader = _reader(request["kind"])
+        name, module, function = _READERS[request["kind"]]
+        library = importlib.import_module(name)
+        reader = getattr(importlib.import_module(f"manyview.inputs.files.{module}"), function)
         _limit(request["memory"], request["seconds"])
         for table in reader(library, **request):
             _send(out, *table)
@@ -61,14 +56,6 @@ def main(request: Mapping[str, Any]) -> int:
         errors.write(json.dumps(_reason(error)).encode())
         errors.flush()
         return 1
-
-
-def _reader(kind: str) -> Any:
-    if kind in _READERS:
-        module, function = _READERS[kind]
-        return getattr(importlib.import_module(f"manyview.inputs.files.{module}"), function)
-    own: dict[str, Any] = {"MAT": _mat_tables, "Matrix Market": _mtx_tables}
-    return own.get(kind, _hdf5_tables)
 
 
 def _reason(error: Exception) -> dict[str, Any]:
@@ -121,7 +108,7 @@ def _send(out: IO[bytes], about: dict[str, Any], arrays: dict[str, Any]) -> None
 _NO_NUMBERS = ("char", "struct", "object", "function", "opaque", "unknown")
 
 
-def _mat_tables(
+def mat_tables(
     scipy_io: Any, *, path: str, key: str | None, ids: str | None, **_: Any
 ) -> Iterator[_Table]:
     """Matrices, also those in cell arrays; of all other variables only the kind and shape."""
@@ -212,7 +199,7 @@ _MIRRORS = {"general": 0, "symmetric": 1, "skew-symmetric": -1}  # sign above th
 _WHOLE = 2**53  # below which floats hold all whole numbers
 
 
-def _mtx_tables(_: Any, *, path: str, **__: Any) -> Iterator[_Table]:
+def market_tables(_: Any, *, path: str, **__: Any) -> Iterator[_Table]:
     opened: Any = gzip.open if path.lower().endswith(".gz") else open
     with opened(path, "rt", encoding="utf-8") as text:
         banner = text.readline().lower().split()
@@ -278,7 +265,7 @@ _SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc", "csr": "csr", "csc": "csc"}
 _NULLABLE = ("nullable-integer", "nullable-boolean")
 
 
-def _hdf5_tables(h5py: Any, *, path: str, kind: str, key: str | None, **_: Any) -> Iterator[_Table]:
+def hdf5_tables(h5py: Any, *, path: str, kind: str, key: str | None, **_: Any) -> Iterator[_Table]:
     with h5py.File(path, "r") as store:
         yield from annotated_tables(store, key, has_modalities=kind == "h5mu")
 

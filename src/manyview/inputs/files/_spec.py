@@ -23,15 +23,15 @@ _READERS = {
     ".tsv": ("_csv", "read_text"),
     ".tab": ("_csv", "read_text"),
     ".txt": ("_csv", "read_text"),
-    ".parquet": ("_parquet", "read_parquet"),
-    ".pq": ("_parquet", "read_parquet"),
+    ".parquet": ("_parquet_parts", "read_parquet"),
+    ".pq": ("_parquet_parts", "read_parquet"),
     ".npy": ("_arrays", "read_npy"),
     ".npz": ("_arrays", "read_npz"),
     ".mat": ("_sandbox", "read_mat"),
     ".mtx": ("_sandbox", "read_mtx"),
-    ".h5ad": ("_sandbox", "read_h5ad"),
-    ".h5mu": ("_sandbox", "read_h5mu"),
-    ".zarr": ("_sandbox", "read_zarr"),
+    ".h5ad": ("_sandbox", "read_annotated"),
+    ".h5mu": ("_sandbox", "read_annotated"),
+    ".zarr": ("_sandbox", "read_annotated"),
     ".h5": ("_tenx", "read_cell_ranger"),
     ".feather": ("_sandbox", "read_arrow"),
     ".arrow": ("_sandbox", "read_arrow"),
@@ -40,9 +40,9 @@ _READERS = {
     ".zip": ("_csv", "read_text"),
 }
 _FOLDERS = {
-    ".parquet": ("_parquet_parts", "read_parquet_folder"),
+    ".parquet": ("_parquet_parts", "read_parquet"),
     "10x": ("_tenx", "read_tenx_folder"),
-    ".zarr": ("_sandbox", "read_zarr"),
+    ".zarr": ("_sandbox", "read_annotated"),
 }
 _COMPRESSED = {".gz": (*TEXT, ".mtx"), ".bz2": TEXT, ".zst": TEXT, ".zip": TEXT}
 _KEYED = (".npz", ".mat", ".h5ad", ".h5mu", ".zarr", ".h5", "10x", ".xlsx", ".xlsm")

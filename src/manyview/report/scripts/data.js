@@ -35,7 +35,7 @@ function textOf(column, i) {
   return column.isShare ? value.toFixed(3) : String(Number(value.toPrecision(6)));
 }
 
-/* A map: positions from 0 to 1, and a grid of cells in which points are looked up. */
+/* A map: positions from 0 to 1. */
 const maps = data.maps.map(({ name, x, y }) => {
   const unit = (values) => Float32Array.from(unpack(values), (value) => value / 65535);
   const largest = (values) => values.reduce((a, b) => Math.max(a, b), 0);

@@ -26,36 +26,18 @@ function screenOf(i, frame = mapFrame()) {
   return [frame.left + map.x[i] * frame.fit, frame.top + map.y[i] * frame.fit];
 }
 
-/* The points of each cell of a grid over the map. */
-function gridOf(map) {
-  if (map.grid) return map.grid;
-  const side = Math.min(512, Math.max(1, Math.round(Math.sqrt(count / 4))));
-  const place = (value) => Math.min(side - 1, Math.floor(value * side));
-  const cell = (i) => place(map.y[i]) * side + place(map.x[i]);
-  const starts = new Uint32Array(side * side + 1);
-  for (let i = 0; i < count; i++) starts[cell(i) + 1]++;
-  for (let k = 0; k < side * side; k++) starts[k + 1] += starts[k];
-  const next = starts.slice();
-  const points = new Uint32Array(count);
-  for (let i = 0; i < count; i++) points[next[cell(i)]++] = i;
-  return (map.grid = { side, starts, points });
-}
-
 /* The active point nearest to a place on the screen, or -1. */
 function nearest(x, y, reach) {
-  const frame = mapFrame();
-  const { side, starts, points } = gridOf(shownMap());
-  const place = (value) => Math.min(side - 1, Math.max(0, Math.floor(value * side)));
-  const column = (at) => place((at - frame.left) / frame.fit);
-  const row = (at) => place((at - frame.top) / frame.fit);
+  const { x: xs, y: ys } = shownMap();
+  const { fit, left, top } = mapFrame();
   let best = -1;
   let closest = reach;
-  for (let r = row(y - reach); r <= row(y + reach); r++) {
-    for (let k = starts[r * side + column(x - reach)]; k < starts[r * side + column(x + reach) + 1]; k++) {
-      const [pointX, pointY] = screenOf(points[k], frame);
-      const distance = Math.hypot(pointX - x, pointY - y);
-      if (distance <= closest && isActive(points[k])) [best, closest] = [points[k], distance];
-    }
+  for (let i = 0; i < count; i++) {
+    const aside = Math.abs(left + xs[i] * fit - x);
+    const above = Math.abs(top + ys[i] * fit - y);
+    if (aside > closest || above > closest || !isActive(i)) continue;
+    const distance = Math.hypot(aside, above);
+    if (distance <= closest) [best, closest] = [i, distance];
   }
   return best;
 }
@@ -63,24 +45,17 @@ function nearest(x, y, reach) {
 /* The sample nearest to the median of each cluster, where its number is drawn. */
 function middlesOf(map) {
   if (map.middles) return map.middles;
-  const members = new Map();
-  const steps = new Map();
-  for (let i = 0; i < count; i++) steps.set(clusterOf[i], (steps.get(clusterOf[i]) ?? 0) + 1);
-  const seen = new Map();
-  for (let i = 0; i < count; i++) {
-    const c = clusterOf[i];
-    const number = seen.get(c) ?? 0;
-    seen.set(c, number + 1);
-    if (number % Math.ceil(steps.get(c) / PER_LABEL)) continue;
-    if (!members.has(c)) members.set(c, []);
-    members.get(c).push(i);
-  }
+  const members = data.colors.light.map(() => []);
+  for (let i = 0; i < count; i++) members[clusterOf[i]].push(i);
   const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
-  map.middles = [...members].map(([cluster, own]) => {
+  map.middles = members.flatMap((all, cluster) => {
+    const step = Math.ceil(all.length / PER_LABEL);
+    const own = all.filter((_, k) => k % step === 0);
+    if (!own.length) return [];  // none of them is shown
     const x = median(own.map((i) => map.x[i]));
     const y = median(own.map((i) => map.y[i]));
     const far = (i) => Math.hypot(map.x[i] - x, map.y[i] - y);
-    return { cluster, point: own.reduce((a, b) => (far(b) < far(a) ? b : a)) };
+    return [{ cluster, point: own.reduce((a, b) => (far(b) < far(a) ? b : a)) }];
   });
   return map.middles;
 }

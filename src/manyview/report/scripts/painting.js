@@ -1,6 +1,7 @@
 /* Drawing points on a canvas: discs where few are in sight, else squares written as pixels. */
 const SMOOTH = 15000;   // points in sight that are drawn as discs, at most
 const FADED = 0.13;     // opacity of points that are not highlighted
+const STRIDE = 309017003;  // a prime: multiples of it, modulo any smaller number, meet all points
 
 /* Where a map lies on a canvas. */
 function frameOf(map, width, height, margin, { scale, x, y }) {
@@ -51,12 +52,11 @@ function drawSquares(context, map, { fit, left, top }, side, ratio, step) {
   const pixels = new Uint32Array(image.data.buffer);
   const ink = (alpha) => palette.map(([r, g, b]) => ((alpha << 24) | (b << 16) | (g << 8) | r) >>> 0);
   const inSteps = state.color !== "cluster" && !columns[Number(state.color)].categories;
-  const stride = strideOf(count);
   for (const active of [false, true]) {
     if (!active && state.cluster === null && !selectedCount) continue;
     const inks = Uint32Array.from(ink(active ? 235 : Math.round(255 * FADED)));
-    for (let k = 0, mixed = 0; k < count; k += step, mixed = (mixed + step * stride) % count) {
-      const i = inSteps ? order[k] : mixed;
+    for (let k = 0; k < count; k += step) {
+      const i = inSteps ? order[k] : (k * STRIDE) % count;
       if (isActive(i) !== active) continue;
       const x = Math.round((left + map.x[i] * fit) * ratio - side / 2);
       const y = Math.round((top + map.y[i] * fit) * ratio - side / 2);
@@ -68,14 +68,6 @@ function drawSquares(context, map, { fit, left, top }, side, ratio, step) {
     }
   }
   context.putImageData(image, 0, 0);
-}
-
-/* A step through `n` points that meets each once. */
-function strideOf(n) {
-  const divisor = (a, b) => (b ? divisor(b, a % b) : a);
-  let stride = Math.max(1, Math.floor(0.618 * n));
-  while (divisor(stride, n) !== 1) stride++;
-  return stride;
 }
 
 function paint(context, map, frame, radius, ratio, most = count) {
