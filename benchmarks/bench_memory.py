@@ -67,6 +67,10 @@ def views_of(n, widths, n_clusters, stored=0, shared=0.0):
     return dense_views(n, widths, n_clusters, shared)
 
 
+# Of `estimator_of`, among the settings of a case.
+ARGUMENTS = ("method", "n_clusters", "parameters")
+
+
 def estimator_of(method, n_clusters, parameters):
     import manyview
 
@@ -103,8 +107,7 @@ def estimate_of(settings, size):
 
     size = {**size, "views": tuple(ViewSize(**view) for view in size["views"])}
     size["edges"] = None if size["edges"] is None else tuple(size["edges"])
-    names = ("method", "n_clusters", "parameters")
-    return estimator_of(*(settings[name] for name in names))._memory(FitSize(**size))
+    return estimator_of(*(settings[name] for name in ARGUMENTS))._memory(FitSize(**size))
 
 
 def case(method, n, widths, n_clusters, k=None, search=None, **more):
@@ -151,6 +154,18 @@ CASES = [
     case("MGL", 40_000, [20], 50, 15, parameters=FEW),
     case("MCGL", 12_000, [20, 20, 20], 10, 15, parameters={"max_iter": 2}),
     case("MCGL", 15_000, [20, 20], 10, 20, parameters={"max_iter": 2}),
+    case("SNF", 2_000, [20, 20, 20], 10),
+    case("SNF", 20_000, [32, 48, 64], 10),
+    case("NEMO", 2_000, [20, 20, 20], 10),
+    case("NEMO", 40_000, [32, 48, 64], 10),
+    case("WNN", 20_000, [32, 48, 64], 10),
+    case("WNN", 10_000, [2_000, 2_000], 5, stored=60),
+    case("AnchorGraph", 60_000, [32, 48, 64], 10),
+    case("AnchorGraph", 20_000, [2_000, 500], 5, stored=60),
+    case("MultiViewKMeans", 100_000, [32, 48, 64], 10),
+    case("MultiViewKMeans", 20_000, [500, 300], 20),
+    case("MultiViewSphericalKMeans", 100_000, [2_000, 2_000], 5, stored=60),
+    case("CoTrainSC", 2_000, [10, 10, 10], 5, parameters={"max_iter": 1}),
     case("CoregSC", 1_800, [10, 10, 10], 5, parameters={"max_iter": 1}),
     case("CoregSC", 2_500, [10], 20, parameters={"max_iter": 1}),
     case("CoregSC", 2_200, [50, 50], 5, parameters={"max_iter": 1, "scheme": "centroid"}),
@@ -185,7 +200,7 @@ def row(settings, found, estimate):
     return [
         words(settings), f"{settings['n']:,}", widths,
         parameters.get("n_clusters", settings["n_clusters"]),
-        parameters.get("n_neighbors", "" if settings["method"] in ("CoregSC", "MSC") else "auto"),
+        estimator_of(*(settings[name] for name in ARGUMENTS)).get_params().get("n_neighbors", ""),
         estimate.stage, f"{estimate.peak / MEGA:,.0f}", f"{found['measured'] / MEGA:,.0f}",
         f"{estimate.peak / found['measured']:.2f}", f"{found['seconds']:.0f}",
     ]  # fmt: skip

@@ -33,6 +33,7 @@ from manyview import (
 )
 from manyview.inputs import SCALING_NAMES
 from manyview.methods import BY_SHORT_NAME
+from manyview.methods._constraints import NUMBER
 from tests.helpers.odd_tables import (
     HOLES,
     HUGE,
@@ -111,22 +112,19 @@ PARAMETERS: dict[Any, dict[str, Any]] = {
         "n_neighbors": st.just("auto") | st.integers(1, 20),
     },
 }
-KERNEL_METHODS = (CoregSC, CoTrainSC, MSC)
-FEATURE_METHODS = (MultiViewKMeans, MultiViewSphericalKMeans, AnchorGraph)
+KERNEL_METHODS = tuple(method for method in PARAMETERS if "kernel" in method().get_params())
 TAKE_SIMILARITIES = [
-    method for method in PARAMETERS if method not in (*FEATURE_METHODS, SNF, NEMO, WNN)
+    method for method in PARAMETERS if {"kernel", "graph"} & method().get_params().keys()
 ]
 # Those that do not refuse views that lack samples.
-TAKE_ABSENT = (
-    ConsensusGraph, AngularCIGMVC, CIGMVC, GBS, NEMO, SpectralAverage, AnchorGraph
-)  # fmt: skip
+TAKE_ABSENT = tuple(method for method in PARAMETERS if method._takes_missing)
 SCALINGS = st.sampled_from(["auto", "auto", *SCALING_NAMES])
 
 
 def _numbers_of_clusters(method, n):
     """Few as a rule, up to one more than there are samples."""
     counts = [st.integers(1, min(n, 4)), st.integers(1, min(n, 4)), st.integers(1, n + 1)]
-    given = method in (*KERNEL_METHODS, *FEATURE_METHODS)
+    given = NUMBER.items() <= method._constraints.items()
     return st.one_of(counts if given else [*counts, st.just("auto")])
 
 

@@ -46,6 +46,15 @@ def test_a_round_draws_the_views_together(golden):
     assert np.linalg.norm(together[0].T @ together[1]) > np.linalg.norm(alone[0].T @ alone[1])
 
 
+def test_view_of_equal_samples_changes_nothing(golden):
+    view = golden["view0"]
+    alone = CoTrainSC(4, random_state=0).fit([view])
+    with pytest.warns(UserWarning, match="view 'view0' has no information"):
+        model = CoTrainSC(4, random_state=0).fit([np.ones((len(view), 2)), view])
+    np.testing.assert_array_equal(model.labels_, alone.labels_)
+    assert not model.view_embeddings_[0].any()
+
+
 def test_more_samples_than_the_limit_are_refused(rng):
     X = rng.standard_normal((120, 3))
     with pytest.raises(ValueError, match="expected at most max_dense_samples=100 samples"):

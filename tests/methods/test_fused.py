@@ -172,6 +172,13 @@ def test_affinity_of_given_neighbours_is_that_of_all_pairs(rng):
     np.testing.assert_allclose(some.values, expected, rtol=1e-10)
 
 
+def test_affinity_of_small_differences_far_from_the_origin(rng):
+    X = rng.standard_normal((50, 4))
+    given = {"squared": False, "all_pairs": True, "search": "exact", "seed": 0}
+    near, far = (scaled_affinity(DenseRows(Y), 10, **given) for Y in (X, 1 + 1e-7 * X))
+    np.testing.assert_allclose(1e-7 * far.values, near.values, rtol=1e-6)
+
+
 def test_distances_to_means_of_sparse_rows_are_those_of_dense_ones(rng):
     X = rng.random((30, 8)) * (rng.random((30, 8)) < 0.4)
     shares = csr_array(rng.dirichlet(np.ones(30), size=6))

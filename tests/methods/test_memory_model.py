@@ -9,40 +9,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+import manyview
 from manyview import (
     CIGMVC,
     GBS,
-    MCGL,
-    MGL,
-    MSC,
     NEMO,
     SNF,
     WNN,
     AnchorGraph,
-    AngularCIGMVC,
     ConsensusGraph,
     CoregSC,
     CoTrainSC,
     MultiViewKMeans,
-    MultiViewSphericalKMeans,
     SpectralAverage,
-    SpectralConcat,
     SpectralView,
     memory_limit,
 )
 from manyview.datasets import make_latent_views
 from manyview.graphs import FitSize, ViewSize, _dense_kernels, view_sizes
 from manyview.inputs import views_from_tables
+from manyview.methods import REGISTRY
 from manyview.runtime import Run
 from manyview.runtime._memory import NEVER_CHECKED
 from tests.helpers import memory as measure
 
-GRAPHS = [
-    CIGMVC, GBS, AngularCIGMVC, SpectralAverage, SpectralConcat, SpectralView, MGL, MCGL, SNF, NEMO,
-    WNN,
-]  # fmt: skip
-LINEAR = [AnchorGraph, MultiViewKMeans, MultiViewSphericalKMeans]
-KERNELS = [CoregSC, CoTrainSC, MSC]
+ESTIMATORS = [getattr(manyview, name) for name in sorted({method.estimator for method in REGISTRY})]
 CELLS = {"neighbor_search": "approximate"}
 
 
@@ -54,7 +45,7 @@ def fit_size(**changes):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    method=st.sampled_from(GRAPHS + LINEAR + KERNELS),
+    method=st.sampled_from(ESTIMATORS),
     n=st.integers(10, 200_000),
     widths=st.lists(st.integers(1, 3000), min_size=1, max_size=4),
     n_clusters=st.integers(1, 60),
@@ -134,9 +125,9 @@ def no_work(monkeypatch):
     monkeypatch.setattr(_dense_kernels, "gaussian_kernel", begin)
 
 
-@pytest.mark.parametrize("method", GRAPHS + LINEAR + KERNELS)
+@pytest.mark.parametrize("method", ESTIMATORS)
 def test_fit_that_needs_too_much_is_refused_before_any_work(method, no_work, rng):
-    X = rng.standard_normal((3000 if method in KERNELS else 60_000, 30))
+    X = rng.standard_normal((3000 if "kernel" in method().get_params() else 60_000, 30))
     with memory_limit(60 * 10**6), pytest.raises(MemoryError) as raised:
         method(20).fit([X, X])
     message = str(raised.value)

@@ -76,22 +76,35 @@ def permute(
 ) -> None:  # fmt: skip
     """Rows order[0], order[1], ... of a matrix, columns renumbered and sorted, zeros dropped.
 
-    `number` is the inverse of `order`.
+    `number` is the inverse of `order`. Entries of some rows at a time, about as many as there are
+    columns, are counted and sorted by column and then put in their rows.
     """
-    for r in prange(len(order)):
-        position, stop = out_indptr[r], out_indptr[r + 1]
-        columns = np.empty(stop - position, indices.dtype)
-        found = np.empty(stop - position, values.dtype)
-        m = 0
-        for e in range(indptr[order[r]], indptr[order[r] + 1]):
-            if values[e] != 0.0:
-                columns[m] = number[indices[e]]
-                found[m] = values[e]
-                m += 1
-        for c in np.argsort(columns):
-            out_indices[position] = columns[c]
-            out[position] = found[c]
-            position += 1
+    n = len(order)
+    step = max(1, n * n // max(len(out), 1))
+    for part in prange((n + step - 1) // step):
+        start, stop = part * step, min((part + 1) * step, n)
+        first, m = out_indptr[start], out_indptr[stop] - out_indptr[start]
+        position = np.zeros(n + 1, np.int64)  # of the next entry of a column
+        for r in range(start, stop):
+            for e in range(indptr[order[r]], indptr[order[r] + 1]):
+                if values[e] != 0.0:
+                    position[number[indices[e]] + 1] += 1
+        for c in range(n):
+            position[c + 1] += position[c]
+        rows, columns = np.empty(m, np.int64), np.empty(m, indices.dtype)
+        found = np.empty(m, values.dtype)
+        for r in range(start, stop):
+            for e in range(indptr[order[r]], indptr[order[r] + 1]):
+                if values[e] != 0.0:
+                    c = number[indices[e]]
+                    rows[position[c]], columns[position[c]] = r - start, c
+                    found[position[c]] = values[e]
+                    position[c] += 1
+        filled = out_indptr[start:stop] - first
+        for e in range(m):
+            place = first + filled[rows[e]]
+            filled[rows[e]] += 1
+            out_indices[place], out[place] = columns[e], found[e]
 
 
 @njit(parallel=True, cache=True)

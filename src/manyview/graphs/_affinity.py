@@ -16,6 +16,8 @@ _MU = 0.5
 #: Where not all pairs are looked at: candidates per wanted edge.
 AFFINITY_REACH = 3
 _EPS = float(np.finfo(np.float64).eps)
+# Rows at a time, so that what is computed on the way stays in the cache.
+_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,11 @@ class Affinity:
         """The k entries of each row with the largest values, and those tied with the last."""
         k = min(k, values.shape[1])
         kept = values >= np.partition(values, -k, axis=1)[:, -k, None]
+        n, m = values.shape
+        places = np.flatnonzero(kept)
+        columns = self.indices[places // m, places % m].astype(np.int32)
         lengths = starts(kept.sum(axis=1))
-        n = len(values)
-        columns = self.indices[kept].astype(np.int32)
-        graph = csr_array((values[kept], columns, lengths), shape=(n, n))
+        graph = csr_array((values.ravel()[places], columns, lengths), shape=(n, n))
         graph.sort_indices()
         return graph
 
@@ -72,7 +75,24 @@ def scaled_affinity(
         d = np.hstack([np.zeros((n, 1)), near.sq_distances])
     d = d if squared else np.sqrt(d, out=d)
     # Each row has the sample itself, at distance 0.
-    means = np.partition(d, k, axis=1)[:, : k + 1].sum(axis=1) / k + _EPS
-    s = (means[:, None] + means[indices] + d) / 3
-    s = _MU * (np.where(s > _EPS, s, 0.0) + _EPS)
-    return Affinity(indices, np.exp(-((d / s) ** 2) / 2) / s, how)
+    blocks = [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
+    nearest_k = [np.partition(d[some], k, axis=1)[:, : k + 1].sum(axis=1) for some in blocks]
+    means = np.concatenate(nearest_k) / k + _EPS
+    for some in blocks:
+        _similarities(d[some], means[some, None], means[indices[some]])
+    return Affinity(indices, d, how)
+
+
+def _similarities(d: FloatArray, own: FloatArray, others: FloatArray) -> None:
+    """Replace distances by similarities. `own` and `others` are mean distances to neighbours."""
+    s = own + others
+    s += d
+    s /= 3
+    s[s <= _EPS] = 0.0
+    s += _EPS
+    s *= _MU
+    d /= s
+    d *= d
+    d /= -2
+    np.exp(d, out=d)
+    d /= s

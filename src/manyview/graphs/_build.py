@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from manyview._typing import BoolArray, IntArray
 from manyview.graphs._bridges import Bridges, add_bridges, closest_bridges, union_components
 from manyview.graphs._checkpoint import ViewGraph, load_graph, save_graph
+from manyview.graphs._components import component_labels
 from manyview.graphs._knn import nearest
 from manyview.graphs._row_block import reordered, weight_type
 from manyview.graphs._stack import GraphStack, stack_graphs
@@ -197,10 +198,10 @@ def joined_graph(
     graph: csr_array, order: CanonicalOrder, views: Views, n_clusters: int, run: Run
 ) -> tuple[csr_array, IntArray]:
     """As `joined`, for one graph fused of all views: with bridges, and the pairs they join."""
-    n_components, components = union_components([graph])
+    components = component_labels(graph)
     rows = rows_in_order(views, order)
     check_distinct(count_distinct(rows, n_clusters), order.n_samples, n_clusters)
-    if n_components <= n_clusters:
+    if components.max(initial=-1) < n_clusters:
         return graph, np.empty((0, 2), dtype=np.intp)
     present = None if views.present is None else views.present[np.ix_(order.samples, order.views)]
     bridges = _bridges(components, rows, present, "unified graph", n_clusters, run)

@@ -5,8 +5,11 @@ from scipy.sparse import csr_array
 
 from manyview._typing import FloatArray, Matrix
 from manyview.graphs._build import check_distinct, warn_of_no_edges
-from manyview.inputs import Rows, Views, count_distinct, powers_of_two, view_rows
+from manyview.inputs import DenseRows, Rows, Views, count_distinct, powers_of_two, view_rows
 from manyview.runtime import format_bytes
+
+# Rows at a time, so that what is computed on the way stays in the cache.
+_BLOCK = 64
 
 
 def view_kernels(views: Views, kernel: str, n_clusters: int) -> tuple[list[FloatArray], FloatArray]:
@@ -51,10 +54,15 @@ def gaussian_kernel(rows: Rows) -> tuple[FloatArray, float]:
 
 def all_sq_distances(rows: Rows) -> FloatArray:
     """Squared distances between all samples, symmetric; 0 between equal rows."""
-    norms = rows.sq_norms()
-    sq = norms[:, None] + norms - 2 * rows.inner_products(slice(None))
-    sq = np.maximum((sq + sq.T) / 2, 0.0)
-    sq[sq <= 1e-13 * (norms[:, None] + norms)] = 0.0  # rounding errors
+    if isinstance(rows, DenseRows):  # same distances, fewer digits lost in products
+        rows = DenseRows(rows.data - rows.data.mean(axis=0))
+    norms, sq = rows.sq_norms(), rows.inner_products(slice(None))
+    for start in range(0, len(sq), _BLOCK):
+        some, rest = slice(start, start + _BLOCK), slice(start, None)
+        largest = norms[some, None] + norms[rest]
+        own = largest - (sq[some, rest] + sq[rest, some].T)
+        own[own <= 1e-13 * largest] = 0.0  # rounding errors
+        sq[some, rest], sq[rest, some] = own, own.T
     return sq
 
 

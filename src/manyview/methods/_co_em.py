@@ -157,7 +157,13 @@ def co_em_memory(size: FitSize, scaling: object) -> Estimate:
     """Rows of all views and one that is being scaled; then distances to the centres in every view
     and three more, and features side by side of the samples that starts are compared on."""
     n, rows = size.n_samples, sum(row_bytes(view, scaling) for view in size.views)
-    scaled = max(scaling_bytes(view, scaling) for view in size.views)
+    # Sparse views have copies of values, columns and rows on the way.
+    scaled = max(
+        58 * view.n_values
+        if view.is_sparse
+        else scaling_bytes(view, scaling) - row_bytes(view, scaling)
+        for view in size.views
+    )
     distances = 8 * n * size.n_clusters * (len(size.views) + 3)
     trial = 2 * rows * min(1, TRIAL_SAMPLES / n)
     return Estimate({"rows": rows + scaled, "co-EM": round(rows + distances + trial)})

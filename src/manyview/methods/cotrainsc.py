@@ -28,6 +28,8 @@ class CoTrainSC(PredictMixin, MultiViewClusterer):
     U_w U_w' of the other views as they were before the round. k-means clusters the embeddings of
     all views side by side, rows of each scaled to length 1.
 
+    Views in which all samples are equal are left out; their embedding is 0.
+
     S_v has a rank of at most 2 (V - 1) C, so its eigenvectors come from a matrix of that size.
 
     Needs dense N x N matrices: O(V N^2) memory, O(V N^3) time once and O(V N^2 C) per round.
@@ -98,14 +100,17 @@ class CoTrainSC(PredictMixin, MultiViewClusterer):
         return kernel_stages(size, "dense eigenvectors", len(size.views) + 2.4)
 
     def _co_trained(self, kernels: list[FloatArray]) -> list[FloatArray]:
-        U = [self._top(kernel) for kernel in kernels]
+        told = [kernel for kernel in kernels if np.ptp(kernel) > 0]
+        U = [self._top(kernel) for kernel in told]
         for number in range(1, int(self.max_iter) + 1):
             if len(U) > 1:  # a single view has none to learn from
                 others = [np.hstack([*U[:v], *U[v + 1 :]]) for v in range(len(U))]
-                pairs = zip(kernels, others, strict=True)
+                pairs = zip(told, others, strict=True)
                 U = [_top_of_projected(kernel, W, self.n_clusters_) for kernel, W in pairs]
             logger.info("round %d of %d", number, self.max_iter)
-        return U
+        # Eigenvectors of a constant kernel are arbitrary, and others would learn from them.
+        silent, found = np.zeros((len(kernels[0]), self.n_clusters_)), iter(U)
+        return [next(found) if np.ptp(kernel) > 0 else silent for kernel in kernels]
 
     def _top(self, kernel: FloatArray) -> FloatArray:
         root = _inverse_root(kernel.sum(axis=1))

@@ -96,7 +96,7 @@ class NEMO(PredictMixin, MultiViewClusterer):
 
     def _memory(self, size: FitSize) -> Estimate:
         if size.n_samples <= self.max_dense_samples:
-            return pair_stages(size, "similarities", len(size.views) + 3)
+            return pair_stages(size, "similarities", len(size.views) + 1.5)
         return candidate_stages(size, AFFINITY_REACH, eigenvectors=eigenvector_bytes(size))
 
 

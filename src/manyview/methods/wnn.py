@@ -27,10 +27,10 @@ from manyview.methods._memory_model import candidate_stages, eigenvector_bytes
 from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate, Run
 
-# Of the paper: samples that decide the width of a kernel, and nearest samples of each view among
-# which the neighbours are looked for.
+# As in Seurat and muon: samples that decide the width of a kernel, and nearest samples of each view
+# among which the neighbours are looked for.
 _WIDTH_SAMPLES, _CANDIDATES = 20, 200
-# Keeps the ratio of two affinities finite; as in muon.
+# Keeps the ratio of two affinities finite; as in Seurat and muon.
 _EPSILON = 1e-4
 # Edges with a smaller Jaccard index are left out; as in Seurat.
 _FEWEST_SHARED = 1 / 15
@@ -45,8 +45,8 @@ class WNN(PredictMixin, MultiViewClusterer):
 
     A view's weight for a sample is large if its neighbours in this view predict its features there
     better than its neighbours in other views do. The similarity of two samples is the mean over the
-    views by these weights. Each sample is linked to its k most similar ones, and edges weigh by the
-    neighbours that two samples share.
+    views by these weights. Two samples are joined if they share enough of their k most similar
+    samples; the weight of the edge is the Jaccard index of both sets.
 
     Memory is O(V m N), m = 200 candidates per view and sample.
 
@@ -235,7 +235,7 @@ def _most_similar(spaces: Sequence[_Space], weights: FloatArray, k: int) -> IntA
 
 
 def shared_neighbors(neighbors: IntArray) -> csr_array:
-    """Jaccard index of the neighbours of linked samples, each counted among its own."""
+    """Jaccard index of the neighbours of any two samples, each counted among its own."""
     n, k = neighbors.shape
     graph = _binary(np.hstack([np.arange(n)[:, None], neighbors]))
     reverse = csr_array(graph.T)

@@ -35,8 +35,10 @@ def laplacian(graph: csr_array, normalized: bool) -> tuple[csr_array, float]:
     L = csr_array(diags_array(degrees) - graph)
     if not normalized:
         return L, 2.0 * float(abs(graph).sum(axis=1).max(initial=0.0))
-    root = diags_array(1 / np.sqrt(_positive(degrees)))
-    return csr_array(root @ L @ root), 2.0
+    root = 1 / np.sqrt(_positive(degrees))
+    L.data *= np.repeat(root, np.diff(L.indptr))  # one after the other, as below
+    L.data *= root[L.indices]
+    return L, 2.0
 
 
 def laplacian_operator(
