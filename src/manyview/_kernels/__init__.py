@@ -1,7 +1,8 @@
 """Compiled loops over raw arrays, and nothing else.
 
 Every row is computed by one thread, in index order, so results do not depend on the number of
-threads (`_compile.py`: kernels have a serial and a parallel version). `tests/helpers/oracle.py` has a plain NumPy version of each kernel.
+threads. Most kernels have a serial and a parallel version (`_compile.py`).
+`tests/helpers/oracle.py` has a plain NumPy version of each kernel.
 """
 
 from manyview._kernels._blocks import chebyshev_step, subtract_projections

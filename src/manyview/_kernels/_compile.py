@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numba import get_num_threads, njit
 
@@ -29,8 +29,8 @@ def row_kernel(function: Callable[P, T], per_row: int = 1) -> Callable[P, T]:
 
     @wraps(function)
     def kernel(*arguments: P.args, **named: P.kwargs) -> T:
-        rows: object = arguments[0]
-        large = len(rows) > per_row * PARALLEL_ROWS and get_num_threads() > 1  # type: ignore[arg-type]
+        rows: Any = arguments[0]
+        large = len(rows) > per_row * PARALLEL_ROWS and get_num_threads() > 1
         result: T = (parallel if large else serial)(*arguments, **named)
         return result
 

@@ -1,6 +1,7 @@
 """Sparsity patterns: union, symmetrisation, reordering, connected components."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit, prange
@@ -30,7 +31,7 @@ def align_weights(
 @njit(cache=True)
 def _merge_row(
     left: IntArray, right: IntArray, a: int, a_end: int, b: int, b_end: int,
-    out: IntArray, start: int,
+    out: IntArray, start: np.int64,
 ) -> int:  # fmt: skip
     """Number of distinct columns in two sorted rows; from out[start] on they are written."""
     length = 0
@@ -97,7 +98,7 @@ def permute(
 
 
 @njit(cache=True)
-def _sort_row(columns: IntArray, values: FloatArray, first: int, stop: int) -> None:
+def _sort_row(columns: IntArray, values: FloatArray, first: Any, stop: Any) -> None:
     """Sort some entries by their columns (Shell 1959; compiles faster than NumPy's sort)."""
     gap = stop - first
     while gap > 1:
@@ -138,7 +139,7 @@ def gather(values: FloatArray, positions: IntArray, out: FloatArray) -> None:
 def _symmetric_row(
     columns: IntArray, values: FloatArray, a: int, a_end: int,
     rows: IntArray, incoming: FloatArray, b: int, b_end: int,
-    out_indices: IntArray, out: FloatArray, start: int,
+    out_indices: IntArray, out: FloatArray, start: np.int64,
 ) -> int:  # fmt: skip
     """Number of nonzeros in one row of (U + U') / 2; from out[start] on they are written."""
     length = 0
@@ -210,8 +211,9 @@ def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
 
 @njit(cache=True)
 def breadth_first(
-    indptr: IntArray, indices: IntArray, first: int, number: int, out: IntArray, queue: IntArray
-) -> int:
+    indptr: IntArray, indices: IntArray, first: int, number: np.int64, out: IntArray,
+    queue: IntArray,
+) -> int:  # fmt: skip
     """out = number for all samples connected to `first`; returns the steps to the farthest."""
     out[first] = number
     queue[0] = first

@@ -23,7 +23,8 @@ def breadth_first_depth(graph: csr_array) -> int:
     """Number of edges from sample 0 to the farthest sample connected to it."""
     from manyview import _kernels
 
-    return _kernels.breadth_first(graph.indptr, graph.indices, 0, 0, *_unvisited(graph))
+    pattern = graph.indptr, graph.indices
+    return int(_kernels.breadth_first(*pattern, 0, np.int64(0), *_unvisited(graph)))
 
 
 def _unvisited(graph: csr_array) -> tuple[IntArray, IntArray]:

@@ -322,4 +322,4 @@ def smallest_eigenpairs(
 
 def _has_large_diameter(matrix: csr_array) -> bool:
     """Whether some sample is more edges away from the first than in a three-dimensional grid."""
-    return breadth_first_depth(matrix) > max(20, matrix.shape[0] ** (1 / 3))
+    return bool(breadth_first_depth(matrix) > max(20, matrix.shape[0] ** (1 / 3)))
