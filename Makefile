@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .PHONY: demo test test-quick test-slow test-oldest test-scanpy test-wheel dist fuzz audit lint types bench bench-dask \
-	bench-cells bench-memory bench-scale bench-peers bench-practice bench-quality \
+	bench-start bench-cells bench-memory bench-scale bench-peers bench-practice bench-quality \
 	bench-quality-peers bench-readers robustness reproduce docs docs-check release-check \
 	clean
 .DEFAULT_GOAL := demo
@@ -95,6 +95,10 @@ types: $(VENV)/.installed-dev
 # Whole fits beside the dense NumPy twin of the published program: time and peak memory.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_core
+
+# The first labels of a new process, with and without compiled code; writes its table into docs/.
+bench-start: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.bench_start
 
 # What a fit was estimated to need beside what it needed; writes its table into docs/.
 bench-memory: $(VENV)/.installed-dev
