@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .PHONY: demo test test-quick test-slow test-oldest test-scanpy test-wheel dist fuzz audit lint types bench bench-dask \
-	bench-cells bench-memory bench-scale bench-peers bench-practice bench-quality \
+	bench-start bench-cells bench-memory bench-scale bench-peers bench-practice bench-quality \
 	bench-quality-peers bench-readers robustness reproduce docs docs-check release-check \
 	clean
 .DEFAULT_GOAL := demo
@@ -21,7 +21,7 @@ demo: $(VENV)/.installed-cli
 	$(BIN)/manyview demo
 
 test: lint types
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # Unit tests, for every save: no fuzzing, no other processes, no browser (tests/conftest.py has the
 # list of what is left out).
@@ -30,9 +30,9 @@ test-quick: $(VENV)/.installed-dev
 
 # Those marked as slow, which `make test` leaves out.
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m slow --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest -m slow --numprocesses 2 --dist worksteal
 
-# Fuzzing for so many minutes, not 30 seconds.
+# Fuzzing for so many minutes, not 15 seconds.
 MINUTES ?= 30
 fuzz: $(VENV)/.installed-dev
 	MANYVIEW_FUZZ_SECONDS=$$(( $(MINUTES) * 60 )) $(BIN)/python -m pytest --numprocesses 2 tests/fuzz
@@ -49,7 +49,7 @@ test-scanpy:
 test-oldest:
 	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install $(QUIET) --constraint constraints-oldest.txt --editable ".[test]"
-	.venv-oldest/bin/python -m pytest -W ignore::DeprecationWarning --numprocesses 2 --dist loadfile
+	.venv-oldest/bin/python -m pytest -W ignore::DeprecationWarning --numprocesses 2 --dist worksteal
 
 # dist/ has the sdist and the wheel made from it, dist/tree the wheel made from this folder.
 dist: $(VENV)/.installed-build
@@ -72,7 +72,7 @@ test-wheel: dist $(VENV)/.installed-dev
 	rm -r $(OUTSIDE)/src
 	cd $(OUTSIDE) && ../../.venv-core/bin/python -P tests/core_only.py
 	cd $(OUTSIDE) && ../../.venv-wheel/bin/python -m pytest --numprocesses 2 \
-		--dist loadfile --rootdir . --config-file pyproject.toml --pyargs tests manyview
+		--dist worksteal --rootdir . --config-file pyproject.toml --pyargs tests manyview
 
 # Before a release: all of that, what PyPI checks of the metadata and the README, and the workflows.
 release-check: test-wheel
@@ -95,6 +95,10 @@ types: $(VENV)/.installed-dev
 # Whole fits beside the dense NumPy twin of the published program: time and peak memory.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_core
+
+# The first labels of a new process, with and without compiled code; writes its table into docs/.
+bench-start: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.bench_start
 
 # What a fit was estimated to need beside what it needed; writes its table into docs/.
 bench-memory: $(VENV)/.installed-dev

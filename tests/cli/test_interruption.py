@@ -216,10 +216,18 @@ runpy.run_module("manyview", run_name="__main__", alter_sys=True)
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    "module",
-    ["manyview.cli", "argparse", "manyview.cli._terminal", "numpy", "numba", "rich.console"],
+    ("how", "module"),
+    [
+        (signal.SIGINT, "manyview.cli"),
+        (signal.SIGTERM, "manyview.cli"),
+        (signal.SIGINT, "argparse"),
+        (signal.SIGTERM, "manyview.cli._terminal"),
+        (signal.SIGINT, "numpy"),
+        (signal.SIGINT, "numba"),
+        (signal.SIGTERM, "numba"),
+        (signal.SIGTERM, "rich.console"),
+    ],
 )
 def test_interrupted_during_imports(words, folder, how, module):
     (folder / "early.py").write_text(EARLY)

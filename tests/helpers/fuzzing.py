@@ -9,7 +9,7 @@ from collections import Counter
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 #: Seconds for all fuzz tests together; each has a share of them.
-SECONDS = float(os.environ.get("MANYVIEW_FUZZ_SECONDS", "30"))
+SECONDS = float(os.environ.get("MANYVIEW_FUZZ_SECONDS", "15"))
 # A new seed after so many: hypothesis mutates what it has tried, fresh starts look elsewhere.
 _EXAMPLES = 25
 

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from manyview._kernels import _compile
 from manyview.graphs import stack_graphs
+
+
+@pytest.fixture(autouse=True, params=["serial", "parallel"])
+def version(request, monkeypatch):
+    """Every test runs with both versions of the kernels."""
+    monkeypatch.setattr(_compile, "PARALLEL_ROWS", 0 if request.param == "parallel" else 1e9)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from manyview import _kernels
-from manyview.graphs import gathered
+from manyview.graphs import breadth_first_depth, component_labels, gathered
 from manyview.graphs._row_block import reordered
 
 
@@ -45,13 +45,13 @@ def symmetric_pattern(n, edges):
 
 def test_breadth_first_depth():
     graph = symmetric_pattern(6, [[0, 2], [2, 4], [4, 1], [1, 5], [0, 1]])  # 3 has no edges
-    assert _kernels.breadth_first_depth(graph.indptr, graph.indices) == 2
+    assert breadth_first_depth(graph) == 2
 
 
 @pytest.mark.parametrize("n_edges", [10, 40, 120])
 def test_components(rng, n_edges):
     graph = symmetric_pattern(80, rng.integers(0, 80, (n_edges, 2)))
-    found = _kernels.components(graph.indptr, graph.indices)
+    found = component_labels(graph)
     np.testing.assert_array_equal(found, connected_components(graph)[1])
     roots = np.arange(80)
     _kernels.unite_edges(graph.indptr, graph.indices, 0, roots)

@@ -87,7 +87,7 @@ def test_resumed_after_any_file(method, tmp_path, stop_after):
 @ALL
 @pytest.mark.parametrize("n_files", [1, 4])  # among the graphs, among the rounds if there are any
 def test_resumed_with_a_suggested_number(method, n_files, tmp_path, stop_after):
-    views, model = blobs(), method("auto", random_state=0)
+    views, model = blobs(60), method("auto", random_state=0)
     whole = clone(model).fit(views)
     stop_after(n_files)
     with contextlib.suppress(StoppedError):  # without rounds there are only three files

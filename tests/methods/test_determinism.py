@@ -176,6 +176,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 import manyview
 from manyview import datasets
+from manyview._kernels import _compile
+_compile.PARALLEL_ROWS = 100  # with one thread kernels are serial all the same
 warnings.simplefilter("ignore")
 with threadpool_limits(1):  # with more, NumPy 1.26 makes other bits in make_latent_views
     views = datasets.make_conflict_views(200, 4, separation=3.0, random_state=0).views
@@ -188,10 +190,9 @@ for name in ("AngularCIGMVC", "CIGMVC", "GBS", "CoregSC", "MSC", "MGL", "MCGL",
              "MultiViewKMeans", "MultiViewSphericalKMeans"):
     found.append(getattr(manyview, name)(4, random_state=0).fit(views))
 found.append(manyview.AngularCIGMVC(4, max_iter=2, random_state=0).fit(views))
-for search in ("exact", "approximate")[: 2 if manyview.graphs._knn_faiss.is_available() else 1]:
-    for name in ("AngularCIGMVC", "CIGMVC", "GBS"):
-        method = getattr(manyview, name)
-        found.append(method(4, neighbor_search=search, random_state=0).fit(many))
+found.append(manyview.CIGMVC(4, neighbor_search="exact", random_state=0).fit(many))
+if manyview.graphs._knn_faiss.is_available():
+    found.append(manyview.GBS(4, neighbor_search="approximate", random_state=0).fit(many))
 for model in found:
     parts = (model.labels_.tobytes(), np.ascontiguousarray(model.embedding_).tobytes())
     print(type(model).__name__, *(hashlib.sha256(part).hexdigest()[:16] for part in parts))
@@ -211,5 +212,5 @@ def test_threads_and_processes():
         )
         assert run.returncode == 0, run.stderr
         outputs.append(run.stdout.splitlines())
-    assert len([line for line in outputs[0] if not line.startswith("data")]) >= 18
+    assert len([line for line in outputs[0] if not line.startswith("data")]) >= 16
     assert outputs[0] == outputs[1]

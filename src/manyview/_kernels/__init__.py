@@ -1,7 +1,8 @@
 """Compiled loops over raw arrays, and nothing else.
 
 Every row is computed by one thread, in index order, so results do not depend on the number of
-threads. `tests/helpers/oracle.py` has a plain NumPy version of each kernel.
+threads. Most kernels have a serial and a parallel version (`_compile.py`).
+`tests/helpers/oracle.py` has a plain NumPy version of each kernel.
 """
 
 from manyview._kernels._blocks import chebyshev_step, subtract_projections
@@ -15,7 +16,7 @@ from manyview._kernels._distances import (
 )
 from manyview._kernels._patterns import (
     align_weights,
-    breadth_first_depth,
+    breadth_first,
     components,
     count_nonzero,
     fill_symmetric,

@@ -1,11 +1,12 @@
 """Products of a sparse matrix with a block of vectors."""
 
-from numba import njit, prange
+from numba import prange
 
+from manyview._kernels._compile import row_kernel
 from manyview._typing import FloatArray, IntArray
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def chebyshev_step(
     indptr: IntArray, indices: IntArray, weights: FloatArray, diagonal: FloatArray, first: int,
     block: FloatArray, before: FloatArray, factor: float, back: float, out: FloatArray,
@@ -42,7 +43,7 @@ def chebyshev_step(
             )
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def subtract_projections(
     block: FloatArray, components: IntArray, vector: FloatArray, coefficients: FloatArray
 ) -> None:

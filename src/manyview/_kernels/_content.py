@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
+from manyview._kernels._compile import row_kernel
 from manyview._typing import IntArray
 
 _MINUS_ZERO = np.uint64(1 << 63)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True)
 def _mix(x: Any) -> Any:
     """The finaliser of splitmix64: every bit of the result depends on all bits of x."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -19,13 +19,12 @@ def _mix(x: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True)
+_mix_one = njit(cache=True)(_mix)
+
+
 def hash_numbers(numbers: Any) -> Any:
-    """A hash of each 64-bit number."""
-    out = np.empty_like(numbers)
-    for i in range(len(numbers)):
-        out[i] = _mix(numbers[i] + _STEP)
-    return out
+    """A hash of each 64-bit number of an array."""
+    return _mix(numbers + _STEP)
 
 
 @njit(cache=True)
@@ -34,10 +33,10 @@ def _hash_entry(bits: Any, column: int, with_columns: bool) -> Any:
     if bits == np.uint64(0) or bits == _MINUS_ZERO:
         return np.uint64(0)
     salt = np.uint64(column + 1) * _STEP if with_columns else np.uint64(0)
-    return _mix(_mix(bits) + salt)
+    return _mix_one(_mix_one(bits) + salt)
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def dense_row_digests(bits: Any, with_columns: bool, out: Any) -> None:
     """One hash per row of float64 numbers, given as their bits.
 
@@ -51,7 +50,7 @@ def dense_row_digests(bits: Any, with_columns: bool, out: Any) -> None:
         out[i] = total
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def sparse_row_digests(
     indptr: IntArray, indices: IntArray, bits: Any, with_columns: bool, out: Any
 ) -> None:

@@ -1,12 +1,13 @@
 """Diffusion of a sparse graph through another one."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from manyview._kernels._compile import row_kernel
 from manyview._typing import FloatArray, IntArray
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def diffuse(
     indptr: IntArray, indices: IntArray, M: FloatArray,
     S_indptr: IntArray, S_indices: IntArray, S: FloatArray, out: FloatArray,

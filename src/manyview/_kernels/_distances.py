@@ -4,12 +4,13 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from manyview._kernels._compile import row_kernel
 from manyview._typing import FloatArray, IntArray
 
 Single = NDArray[np.float32]
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def dense_sq_distances(data: FloatArray, targets: IntArray, candidates: IntArray) -> FloatArray:
     """out[t, c] = ||data[targets[t]] - data[candidates[t, c]]||^2, summed from differences."""
     out = np.empty(candidates.shape)
@@ -25,7 +26,7 @@ def dense_sq_distances(data: FloatArray, targets: IntArray, candidates: IntArray
     return out
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def sparse_sq_distances(
     indptr: IntArray, indices: IntArray, data: FloatArray, scale: FloatArray, shift: FloatArray,
     width: int, targets: IntArray, candidates: IntArray,
@@ -59,7 +60,7 @@ def sparse_sq_distances(
     return out
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def sparse_candidates(
     indptr: IntArray, indices: IntArray, data: FloatArray,
     column_indptr: IntArray, column_rows: IntArray, column_data: FloatArray,

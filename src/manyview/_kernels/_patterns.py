@@ -1,12 +1,19 @@
 """Sparsity patterns: union, symmetrisation, reordering, connected components."""
 
+from functools import partial
+
 import numpy as np
 from numba import njit, prange
 
+from manyview._kernels._compile import row_kernel
 from manyview._typing import FloatArray, IntArray
 
+# Instead of a position to write to. (Numbers are np.int64 so that functions that two kernels call
+# are compiled once: a literal has a type of its own.)
+_COUNT = np.int64(-1)
 
-@njit(parallel=True, cache=True)
+
+@row_kernel
 def align_weights(
     indptr: IntArray, indices: IntArray,
     own_indptr: IntArray, own_indices: IntArray, own_data: FloatArray, out: FloatArray,
@@ -23,10 +30,10 @@ def align_weights(
 @njit(cache=True)
 def _merge_row(
     left: IntArray, right: IntArray, a: int, a_end: int, b: int, b_end: int,
-    out: IntArray, start: int, write: bool,
+    out: IntArray, start: np.int64,
 ) -> int:  # fmt: skip
-    """Number of distinct columns in two sorted rows; with `write` they are put in `out`."""
-    position = start
+    """Number of distinct columns in two sorted rows; from out[start] on they are written."""
+    length = 0
     while a < a_end or b < b_end:
         if b == b_end or (a < a_end and left[a] <= right[b]):
             column = left[a]
@@ -36,13 +43,13 @@ def _merge_row(
         else:
             column = right[b]
             b += 1
-        if write:
-            out[position] = column
-        position += 1
-    return position - start
+        if start >= 0:
+            out[start + length] = column
+        length += 1
+    return length
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def merged_row_lengths(
     indptr: IntArray, indices: IntArray, other_indptr: IntArray, other_indices: IntArray
 ) -> IntArray:
@@ -51,12 +58,12 @@ def merged_row_lengths(
     for i in prange(len(indptr) - 1):
         out[i] = _merge_row(
             indices, other_indices, indptr[i], indptr[i + 1], other_indptr[i], other_indptr[i + 1],
-            indices, 0, False,
+            indices, _COUNT,
         )  # fmt: skip
     return out
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def merge_columns(
     indptr: IntArray, indices: IntArray, other_indptr: IntArray, other_indices: IntArray,
     out_indptr: IntArray, out: IntArray,
@@ -65,11 +72,11 @@ def merge_columns(
     for i in prange(len(indptr) - 1):
         _merge_row(
             indices, other_indices, indptr[i], indptr[i + 1], other_indptr[i], other_indptr[i + 1],
-            out, out_indptr[i], True,
+            out, np.int64(out_indptr[i]),
         )  # fmt: skip
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def permute(
     indptr: IntArray, indices: IntArray, values: FloatArray, order: IntArray, number: IntArray,
     out_indptr: IntArray, out_indices: IntArray, out: FloatArray,
@@ -107,7 +114,7 @@ def permute(
             out_indices[place], out[place] = columns[e], found[e]
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def find_mirrors(
     indptr: IntArray, indices: IntArray,
     into_indptr: IntArray, into_rows: IntArray, into_order: IntArray, out: IntArray,
@@ -124,7 +131,7 @@ def find_mirrors(
             out[e] = into_order[b] if b < b_end and into_rows[b] == indices[e] else -1
 
 
-@njit(parallel=True, cache=True)
+@partial(row_kernel, per_row=50)
 def gather(values: FloatArray, positions: IntArray, out: FloatArray) -> None:
     """out = values[positions], 0 where the position is negative."""
     for e in prange(len(positions)):
@@ -135,17 +142,17 @@ def gather(values: FloatArray, positions: IntArray, out: FloatArray) -> None:
 def _symmetric_row(
     columns: IntArray, values: FloatArray, a: int, a_end: int,
     rows: IntArray, incoming: FloatArray, b: int, b_end: int,
-    out_indices: IntArray, out: FloatArray, start: int, write: bool,
+    out_indices: IntArray, out: FloatArray, start: np.int64,
 ) -> int:  # fmt: skip
-    """Number of nonzeros in one row of (U + U') / 2; with `write` they are put in `out`."""
-    position = start
+    """Number of nonzeros in one row of (U + U') / 2; from out[start] on they are written."""
+    length = 0
     while True:
         while a < a_end and values[a] == 0.0:
             a += 1
         while b < b_end and incoming[b] == 0.0:
             b += 1
         if a == a_end and b == b_end:
-            return position - start
+            return length
         if b == b_end or (a < a_end and columns[a] <= rows[b]):
             column = columns[a]
             value = values[a]
@@ -157,13 +164,13 @@ def _symmetric_row(
             column = rows[b]
             value = incoming[b]
             b += 1
-        if write:
-            out_indices[position] = column
-            out[position] = value / 2
-        position += 1
+        if start >= 0:
+            out_indices[start + length] = column
+            out[start + length] = value / 2
+        length += 1
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def symmetric_row_lengths(
     indptr: IntArray, indices: IntArray, values: FloatArray,
     into_indptr: IntArray, into_rows: IntArray, incoming: FloatArray,
@@ -174,12 +181,12 @@ def symmetric_row_lengths(
         out[i] = _symmetric_row(
             indices, values, indptr[i], indptr[i + 1],
             into_rows, incoming, into_indptr[i], into_indptr[i + 1],
-            indices, values, 0, False,
+            indices, values, _COUNT,
         )  # fmt: skip
     return out
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def fill_symmetric(
     indptr: IntArray, indices: IntArray, values: FloatArray,
     into_indptr: IntArray, into_rows: IntArray, incoming: FloatArray,
@@ -190,11 +197,11 @@ def fill_symmetric(
         _symmetric_row(
             indices, values, indptr[i], indptr[i + 1],
             into_rows, incoming, into_indptr[i], into_indptr[i + 1],
-            out_indices, out, out_indptr[i], True,
+            out_indices, out, np.int64(out_indptr[i]),
         )  # fmt: skip
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
     """Nonzeros of each row."""
     out = np.zeros(len(indptr) - 1, np.int64)
@@ -206,9 +213,10 @@ def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
 
 
 @njit(cache=True)
-def _breadth_first(
-    indptr: IntArray, indices: IntArray, first: int, number: int, out: IntArray, queue: IntArray
-) -> int:
+def breadth_first(
+    indptr: IntArray, indices: IntArray, first: int, number: np.int64, out: IntArray,
+    queue: IntArray,
+) -> int:  # fmt: skip
     """out = number for all samples connected to `first`; returns the steps to the farthest."""
     out[first] = number
     queue[0] = first
@@ -228,24 +236,13 @@ def _breadth_first(
 
 
 @njit(cache=True)
-def components(indptr: IntArray, indices: IntArray) -> IntArray:
-    """Each sample's connected component in a symmetric pattern, numbered by first samples."""
-    n = len(indptr) - 1
-    out, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
-    count = 0
-    for first in range(n):
+def components(indptr: IntArray, indices: IntArray, out: IntArray, queue: IntArray) -> None:
+    """Number the connected components of a symmetric pattern by first samples; `out` is -1."""
+    count = np.int64(0)
+    for first in range(len(out)):
         if out[first] < 0:
-            _breadth_first(indptr, indices, first, count, out, queue)
+            breadth_first(indptr, indices, first, count, out, queue)
             count += 1
-    return out
-
-
-@njit(cache=True)
-def breadth_first_depth(indptr: IntArray, indices: IntArray) -> int:
-    """Number of edges from sample 0 to the farthest sample connected to it."""
-    n = len(indptr) - 1
-    out, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
-    return _breadth_first(indptr, indices, 0, 0, out, queue)
 
 
 @njit(cache=True)

@@ -3,10 +3,11 @@
 import numpy as np
 from numba import njit, prange
 
+from manyview._kernels._compile import row_kernel
 from manyview._typing import FloatArray, IntArray
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def row_misfits(indptr: IntArray, unified: FloatArray, consistent: FloatArray) -> FloatArray:
     """out[i, v] = sum_j (u_ij - a_v,ij)^2."""
     n_views = consistent.shape[0]
@@ -21,7 +22,7 @@ def row_misfits(indptr: IntArray, unified: FloatArray, consistent: FloatArray) -
     return out
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def row_inconsistency_products(
     indptr: IntArray, weights: FloatArray, consistent: FloatArray
 ) -> FloatArray:
@@ -38,7 +39,7 @@ def row_inconsistency_products(
     return out
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def row_variations(
     indptr: IntArray, indices: IntArray, first: int, unified: FloatArray, embedding: FloatArray
 ) -> FloatArray:
@@ -68,7 +69,11 @@ def _project_simplex(values: FloatArray) -> None:
     first: a common offset does not change the projection, but a large one would lose the sum of 1
     to rounding.
     """
-    values -= values.max()
+    largest = values[0]
+    for value in values:
+        largest = max(largest, value)
+    for m in range(len(values)):
+        values[m] -= largest
     threshold = -1.0
     kept = len(values) + 1
     while True:
@@ -87,7 +92,7 @@ def _project_simplex(values: FloatArray) -> None:
         values[m] = max(values[m] - threshold, 0.0)
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def unify(
     indptr: IntArray, indices: IntArray, first: int, consistent: FloatArray, embedding: FloatArray,
     shares: FloatArray, row_factors: FloatArray, pulls: FloatArray, out: FloatArray,
@@ -152,7 +157,7 @@ def _subtract_gaps(
         values[last] -= pull * _sq_gap(embedding, i, indices[edges[last]])
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def split_linear(
     indptr: IntArray, mirror: IntArray, weights: FloatArray, unified: FloatArray,
     from_unified: FloatArray, from_weights: FloatArray, symmetrize: bool,
@@ -183,7 +188,7 @@ def split_linear(
                 out[v, e] = min(value, weights[v, e])
 
 
-@njit(parallel=True, cache=True)
+@row_kernel
 def split_exact(
     indptr: IntArray, weights: FloatArray, unified: FloatArray, view_weights: FloatArray,
     penalty: FloatArray, out: FloatArray,

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import component_labels
+from manyview.graphs import breadth_first_depth, component_labels
 from manyview.runtime import some_eigenpairs, warn
 from manyview.spectral._chebyshev import (
     EXACT,
@@ -319,7 +319,4 @@ def smallest_eigenpairs(
 
 def _has_large_diameter(matrix: csr_array) -> bool:
     """Whether some sample is more edges away from the first than in a three-dimensional grid."""
-    from manyview import _kernels
-
-    n = matrix.shape[0]
-    return bool(_kernels.breadth_first_depth(matrix.indptr, matrix.indices) > max(20, n ** (1 / 3)))
+    return bool(breadth_first_depth(matrix) > max(20, matrix.shape[0] ** (1 / 3)))
