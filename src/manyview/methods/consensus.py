@@ -99,7 +99,8 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         The weighted mean of the views' graphs, without edges between samples that the embedding
         separates. Rows sum to 1.
     view_graphs_, consistent_graphs_, inconsistent_graphs_ : list of csr_array
-        S_v, A_v and E_v = S_v - A_v of every view.
+        S_v, A_v = min(S_v, U) and E_v = S_v - A_v of every view; the last two are made when they
+        are asked for. Weights between more than 20,000 samples are in single precision.
     view_weights_ : array of shape (n_views,)
         sqrt(e / (1 - e)), scaled to mean 1. e is the share of a cluster's edge weight that stays
         inside it, beyond chance, in the clusters of the unweighted mean graph; the mean over
