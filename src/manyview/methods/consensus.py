@@ -4,7 +4,7 @@ Our own, in no paper. docs/quality.md has what was measured and what was tried.
 """
 
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -208,8 +208,8 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
             return suggest_from_stack(stack, run.rng, run.seed, max_clusters)
 
     edge_disagreement = edge_disagreement
-    consistent_graphs_ = graphs_within_unified
-    inconsistent_graphs_ = inconsistent_graphs
+    consistent_graphs_ = cached_property(graphs_within_unified)
+    inconsistent_graphs_ = cached_property(inconsistent_graphs)
 
     def _memory(self, size: FitSize) -> Estimate:
         return consensus_memory(size, VECTORS_PER_CLUSTER * size.n_clusters)

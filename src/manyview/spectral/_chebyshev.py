@@ -212,7 +212,7 @@ def chebyshev_eigenpairs(
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf
-    block = _starting_block(n, width, start, rng).astype(
+    block: Any = _starting_block(n, width, start, rng).astype(
         np.float32 if is_soft else np.float64, copy=False
     )
     n_products, passes = 0, 0
