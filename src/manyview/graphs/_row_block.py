@@ -98,7 +98,7 @@ def aligned_weights(indptr: IntArray, indices: IntArray, graphs: Sequence[csr_ar
     for view, graph in zip(weights, graphs, strict=True):
         own = same_type(graph.indptr, graph.indices)
         _kernels.align_weights(indptr, indices, *own, graph.data, view)
-    return weights
+    return np.asarray(weights)
 
 
 def gathered(values: FloatArray, places: IntArray) -> FloatArray:

@@ -129,7 +129,7 @@ class WeightedMean(Step):
             mean[edges] /= own  # it may have no inverse
         for edges, own in by_edge(block.indptr, known):
             mean[edges] *= own
-        return mean
+        return np.asarray(mean)
 
 
 @dataclass(frozen=True)

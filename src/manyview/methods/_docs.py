@@ -136,7 +136,8 @@ FUSED = dedent("""\
     unified_graph_ : csr_array of shape (n_samples, n_samples)
         U. The connected components of (U + U') / 2 are the clusters.
     view_graphs_, consistent_graphs_, inconsistent_graphs_ : list of csr_array
-        S_v, A_v and E_v = S_v - A_v of every view. In GBS A_v = S_v.
+        S_v, A_v and E_v = S_v - A_v of every view; the last are made when they are asked for. In
+        GBS A_v = S_v. Weights between more than 20,000 samples are in single precision.
     view_weights_ : array of shape (n_views,)
         alpha_v = 1 / (2 ||U - A_v||_F), U and A_v being those the last round started from: higher
         for views that agree with U. Not scaled to sum 1.

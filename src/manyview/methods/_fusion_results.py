@@ -1,7 +1,6 @@
 """From a learned unified graph to what an estimator offers: labels, graphs, disagreement."""
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -115,19 +114,16 @@ def _fitted_graphs(self: Any) -> list[csr_array]:
     return list(self.view_graphs_)
 
 
-@cached_property
 def unsplit_graphs(self: Any) -> list[csr_array]:
     """A_v of a method that does not split graphs: S_v."""
     return _fitted_graphs(self)
 
 
-@cached_property
 def graphs_within_unified(self: Any) -> list[csr_array]:
     """A_v where it is the part of S_v up to U, made when it is asked for."""
     return [graph.minimum(self.unified_graph_) for graph in _fitted_graphs(self)]
 
 
-@cached_property
 def inconsistent_graphs(self: Any) -> list[csr_array]:
     """E_v = S_v - A_v, made when it is asked for."""
     return [S - A for S, A in zip(_fitted_graphs(self), self.consistent_graphs_, strict=True)]

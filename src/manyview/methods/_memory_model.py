@@ -34,7 +34,7 @@ def consensus_memory(size: FitSize, n_vectors: int) -> Estimate:
     block = block_bytes(replace(size, n_clusters=n_vectors))
     if is_large(size.n_samples):
         block //= 2  # in single precision
-    eigenvectors = 8 * edges + max(2 * U, 4 * edges + 7 * block)
+    eigenvectors = 8 * edges + max(2 * U, 4 * edges + 10 * block)
     graphs = 2 * U + edge_bytes(size) * size.union_edges + graph_bytes(size) + 2 * block
     stack = stack_bytes(size)
     return graph_stages(size, eigenvectors=stack + eigenvectors, results=stack + graphs)

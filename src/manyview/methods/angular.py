@@ -1,6 +1,7 @@
 """The angular variant of CI-GMVC: our own, in no paper."""
 
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -141,7 +142,7 @@ class AngularCIGMVC(PredictMixin, MultiViewClusterer):
         return fusion_results(stack, fusion, self.n_clusters_, run)
 
     edge_disagreement = edge_disagreement
-    inconsistent_graphs_ = inconsistent_graphs
+    inconsistent_graphs_ = cached_property(inconsistent_graphs)
 
     def _memory(self, size: FitSize) -> Estimate:
         return fusion_memory(size, splits=True)

@@ -7,6 +7,7 @@ S_v has stays 0 in every round.
 """
 
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -338,7 +339,7 @@ class CIGMVC(PredictMixin, MultiViewClusterer):
         return fusion_results(stack, fusion, self.n_clusters_, run)
 
     edge_disagreement = edge_disagreement
-    inconsistent_graphs_ = inconsistent_graphs
+    inconsistent_graphs_ = cached_property(inconsistent_graphs)
 
     def _memory(self, size: FitSize) -> Estimate:
         return fusion_memory(size, splits=True)

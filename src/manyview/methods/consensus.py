@@ -4,7 +4,7 @@ Our own, in no paper. docs/quality.md has what was measured and what was tried.
 """
 
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -99,7 +99,8 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         The weighted mean of the views' graphs, without edges between samples that the embedding
         separates. Rows sum to 1.
     view_graphs_, consistent_graphs_, inconsistent_graphs_ : list of csr_array
-        S_v, A_v and E_v = S_v - A_v of every view.
+        S_v, A_v = min(S_v, U) and E_v = S_v - A_v of every view; the last two are made when they
+        are asked for. Weights between more than 20,000 samples are in single precision.
     view_weights_ : array of shape (n_views,)
         sqrt(e / (1 - e)), scaled to mean 1. e is the share of a cluster's edge weight that stays
         inside it, beyond chance, in the clusters of the unweighted mean graph; the mean over
@@ -207,8 +208,8 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
             return suggest_from_stack(stack, run.rng, run.seed, max_clusters)
 
     edge_disagreement = edge_disagreement
-    consistent_graphs_ = graphs_within_unified
-    inconsistent_graphs_ = inconsistent_graphs
+    consistent_graphs_ = cached_property(graphs_within_unified)
+    inconsistent_graphs_ = cached_property(inconsistent_graphs)
 
     def _memory(self, size: FitSize) -> Estimate:
         return consensus_memory(size, VECTORS_PER_CLUSTER * size.n_clusters)

@@ -1,6 +1,7 @@
 """GBS: a general graph-based system for multi-view clustering."""
 
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -104,8 +105,8 @@ class GBS(PredictMixin, MultiViewClusterer):
         fusion = learn_unified_graph(stack, self.n_clusters_, rules, run)
         return fusion_results(stack, fusion, self.n_clusters_, run, splits=False)
 
-    consistent_graphs_ = unsplit_graphs
-    inconsistent_graphs_ = inconsistent_graphs
+    consistent_graphs_ = cached_property(unsplit_graphs)
+    inconsistent_graphs_ = cached_property(inconsistent_graphs)
 
     def _memory(self, size: FitSize) -> Estimate:
         return fusion_memory(size, splits=False)

@@ -41,6 +41,8 @@ _NEXT_DEGREE = 8
 _MAX_DEGREE = 60
 # Products after which the predicted number of further products is trusted.
 _FAIR_TRIAL = 80
+# How much larger the residuals of soft vectors may be that hardly count.
+_SOFTEST = 10
 # Rows that dense steps take at once: a copy of them fits the cache.
 _ROWS_AT_ONCE = 2**14
 # How much more the filter may amplify the lowest eigenvectors than the last wanted one.
@@ -202,14 +204,15 @@ def chebyshev_eigenpairs(
 ) -> Eigenpairs:
     """The `wanted` smallest eigenpairs besides the null space, and roughly the next one.
 
-    `is_soft` tells that vectors count less the nearer they are to the unwanted ones. Then gaps do
-    not matter, the span of the block is what must be right, and single precision is enough.
+    `is_soft` tells that vectors count less the nearer they are to the unwanted ones. Then residuals
+    may grow with the root of the first gap / their own, up to ten times, and single precision is
+    enough.
     """
     n, bound = operator.n_samples, operator.bound
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf
-    block = _starting_block(n, width, start, rng).astype(
+    block: Any = _starting_block(n, width, start, rng).astype(
         np.float32 if is_soft else np.float64, copy=False
     )
     n_products, passes = 0, 0
@@ -233,8 +236,11 @@ def chebyshev_eigenpairs(
         del image
         gaps = values[-1] - values[: wanted + 1]
         floor = max(1e-5 * tolerance, _FLOOR)
-        lowest = tolerance if is_soft else floor
-        tolerances = np.clip(10 * tolerance * gaps, lowest * bound, tolerance * bound)
+        if is_soft:
+            shares = np.maximum(gaps / max(gaps[0], floor), 1 / _SOFTEST**2)
+            tolerances = tolerance * bound / np.sqrt(shares)
+        else:
+            tolerances = np.clip(10 * tolerance * gaps, floor * bound, tolerance * bound)
         # The one after the wanted ones: only its value counts, and mainly whether it is 0.
         roughly = min(values[wanted] / 2, 10 * tolerance**0.5 * bound)
         tolerances[-1] = max(roughly, tolerances[-1])

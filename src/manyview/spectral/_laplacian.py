@@ -12,6 +12,9 @@ from manyview._typing import FloatArray, IntArray
 from manyview.graphs import by_edge
 from manyview.spectral._chebyshev import Operator, SymmetricOperator
 
+# Rows that are multiplied at once.
+_ROWS_AT_ONCE = 2**15
+
 
 class SymmetricGraph(Protocol):
     """A symmetric graph whose rows may be distributed."""
@@ -66,7 +69,7 @@ def laplacian_rows(
     own = null[first : first + weights.shape[0]]
     for edges, here in by_edge(weights.indptr, own):
         weights.data[edges] /= here * null[weights.indices[edges]]
-    return Operator(np.asarray(weights @ null) / own, weights, bound, first)
+    return Operator(_products(weights, null) / own, weights, bound, first)
 
 
 def dense_laplacian(
@@ -91,7 +94,19 @@ def dense_laplacian(
 
 
 def degrees_of(rows: csr_array) -> FloatArray:
-    return np.asarray(rows.sum(axis=1, dtype=np.float64))
+    return _products(rows, np.ones(rows.shape[1]))
+
+
+def _products(matrix: csr_array, vector: FloatArray) -> FloatArray:
+    """matrix @ vector in double precision, some rows after the other: scipy copies weights that
+    are in single precision."""
+    found = []
+    for start in range(0, matrix.shape[0], _ROWS_AT_ONCE):
+        starts = matrix.indptr[start : start + _ROWS_AT_ONCE + 1]
+        edges = slice(int(starts[0]), int(starts[-1]))
+        part = (matrix.data[edges], matrix.indices[edges], starts - starts[0])
+        found.append(csr_array(part, shape=(len(starts) - 1, matrix.shape[1])) @ vector)
+    return np.concatenate(found)
 
 
 def null_vector(degrees: FloatArray, normalized: bool) -> tuple[FloatArray, float]:
