@@ -15,6 +15,8 @@ import os
 import time
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -51,13 +53,38 @@ def limited(pids, share):
             group.rmdir()
 
 
-def counters(dask_worker):
-    """Bytes sent to other workers, CPU seconds and peak memory of a worker so far."""
-    return {
-        "out": dask_worker.transfer_outgoing_bytes_total,
-        "cpu": time.process_time(),
-        "high": _status("VmHWM"),
-    }
+def watch_ranks():
+    """Have a worker count the bytes that its rank sends in the rounds, and its CPU seconds."""
+    from manyview.distributed import _ranks, _stack
+
+    compute, send = _stack._compute, _ranks.Ranks._send
+    _stack.seen = {"bytes": 0, "cpu": 0.0}
+
+    def size(content):
+        if isinstance(content, list | tuple):
+            return sum(map(size, content))
+        parts = vars(content).values() if hasattr(content, "__dict__") else [content]
+        return sum(getattr(part, "nbytes", 0) for part in parts)
+
+    def counted(self, contents):
+        _stack.seen["bytes"] += sum(map(size, contents.values()))
+        send(self, contents)
+
+    def computed(*args):
+        _stack.seen.update(bytes=0, cpu=-time.process_time())
+        try:
+            return compute(*args)
+        finally:
+            _stack.seen["cpu"] += time.process_time()
+
+    _stack._compute, _ranks.Ranks._send = computed, counted
+
+
+def counters():
+    """What `watch_ranks` has counted, CPU seconds and peak memory of a worker so far."""
+    from manyview.distributed import _stack
+
+    return {**_stack.seen, "all": time.process_time(), "high": _status("VmHWM")}
 
 
 def _status(key):
@@ -70,46 +97,40 @@ def reset_high_water():
     return _status("VmRSS")
 
 
-class Tally(logging.Handler):
-    """Reads the counters after every round; counts tasks, and the client's bytes in and out."""
+class Rounds(logging.Handler):
+    """When the rounds were reported."""
 
-    def __init__(self, client):
+    def __init__(self):
         super().__init__(logging.INFO)
-        self.client = client
-        self.rounds = []
-        self.client_bytes = 0
-        self.tasks = 0
+        self.times = []
 
     def emit(self, record):
-        if "round %d" in str(record.msg):
-            seen = (self.client.run(counters), self.client_bytes, time.perf_counter(), self.tasks)
-            self.rounds.append(seen)
+        if ": round " in record.getMessage():
+            self.times.append(time.perf_counter())
 
-    def watch(self, session_type):
-        tally = self
 
-        def size(values):
-            return sum(getattr(value, "nbytes", 0) for value in values)
+def ghost_shares(n, n_clusters, widths, counts):
+    """Rows of other blocks that the rows of a block have edges with, as a share of all rows; rows
+    in as many blocks as given, ordered as in a fit."""
+    from manyview import AngularCIGMVC
+    from manyview.datasets import make_latent_views
+    from manyview.graphs import view_graphs
+    from manyview.inputs import views_from_tables
+    from manyview.runtime import Run
 
-        def submit(self, *args, original=session_type.submit, **where):
-            tally.tasks += 1
-            return original(self, *args, **where)
-
-        def scatter_blocks(self, arrays, original=session_type.scatter_blocks):
-            tally.client_bytes += size(arrays)
-            return original(self, arrays)
-
-        def broadcast(self, array, original=session_type.broadcast):
-            tally.client_bytes += array.nbytes
-            return original(self, array)
-
-        def gather(self, futures, original=session_type.gather):
-            found = original(self, futures)
-            tally.client_bytes += size(found)
-            return found
-
-        for method in (submit, scatter_blocks, broadcast, gather):
-            setattr(session_type, method.__name__, method)
+    data = make_latent_views(n, n_clusters, widths=widths, separation=6.0, random_state=0)
+    views = replace(views_from_tables(data.views), scalings=("zscore",) * len(widths))
+    options = AngularCIGMVC(n_clusters, neighbor_search="approximate")._graph_options()
+    stack = view_graphs(views, options, Run(0)).stack()
+    graph = stack.symmetric(np.ones(len(stack.indices)))
+    found = []
+    for count in counts:
+        bounds, most = np.linspace(0, n, count + 1).astype(int), 0
+        for a, b in pairwise(bounds):
+            columns = graph.indices[graph.indptr[a] : graph.indptr[b]]
+            most = max(most, len(np.unique(columns[(columns < a) | (columns >= b)])))
+        found.append(most / n)
+    return found
 
 
 def fit(n, n_workers, n_clusters, widths, share, report):
@@ -118,7 +139,7 @@ def fit(n, n_workers, n_clusters, widths, share, report):
     from manyview import AngularCIGMVC
     from manyview.datasets import make_latent_views
     from manyview.distributed import _memory as memory
-    from manyview.distributed._client import DaskSession
+    from manyview.metrics import clustering_accuracy
 
     warnings.simplefilter("ignore")
     data = make_latent_views(n, n_clusters, widths=widths, separation=6.0, random_state=0)
@@ -136,73 +157,70 @@ def fit(n, n_workers, n_clusters, widths, share, report):
     ):  # fmt: skip
         model = AngularCIGMVC(n_clusters, neighbor_search="approximate", random_state=0, verbose=1)
         model.fit(small, client=client)  # compiles
-        tally = Tally(client)
-        tally.watch(DaskSession)
-        logging.getLogger("manyview").addHandler(tally)
+        client.run(watch_ranks)
+        rounds = Rounds()
+        logging.getLogger("manyview").addHandler(rounds)
         pids = client.run(os.getpid).values()
-        start = client.run(reset_high_water)
+        start, own = client.run(reset_high_water), reset_high_water()
         with limited(pids, share), performance_report(filename=report):
             before = client.run(counters)
             began = time.perf_counter()
             model.fit(views, client=client)
             seconds = time.perf_counter() - began
             after = client.run(counters)
-    first, last = tally.rounds[0], tally.rounds[-1]
-    rounds = len(tally.rounds) - 1
+    count = len(rounds.times) - 1
     return {
         "seconds": seconds,
         "stages": model.stage_seconds_,
-        "rounds": rounds,
-        "round_seconds": (last[2] - first[2]) / rounds,
-        "round_out": [(last[0][w]["out"] - first[0][w]["out"]) / rounds for w in first[0]],
-        "round_client": (last[1] - first[1]) / rounds,
-        "round_tasks": (last[3] - first[3]) / rounds,
-        "round_cpu": sum(last[0][w]["cpu"] - first[0][w]["cpu"] for w in first[0]) / rounds,
-        "cpu": [after[w]["cpu"] - before[w]["cpu"] for w in after],
-        "neighbors_cpu": sum(first[0][w]["cpu"] - before[w]["cpu"] for w in after),
+        "rounds": count,
+        "round_seconds": (rounds.times[-1] - rounds.times[0]) / count,
+        "round_out": [one["bytes"] / (count + 1) for one in after.values()],
+        "round_cpu": sum(one["cpu"] for one in after.values()) / (count + 1),
+        "neighbors_cpu": sum(after[w]["all"] - before[w]["all"] - after[w]["cpu"] for w in after),
         "growth": [after[w]["high"] - start[w] for w in after],
+        "client": _status("VmHWM") - own,
         "estimate": needs[-1].peak,
         "labels": int(np.unique(model.labels_).size),
+        "accuracy": float(clustering_accuracy(data.target, model.labels_)),
     }
 
 
-def extrapolated(n, n_clusters, found):
+def extrapolated(n, n_clusters, found, ghosts):
     """Memory, traffic and time for many samples, from the measured fits: Markdown."""
     from manyview.distributed._memory import worker_memory
     from manyview.graphs._fit_size import FitSize, ViewSize
-    from manyview.spectral._chebyshev import SPARE_VECTORS
 
     n_views, width, k, network = 3, 100, 15, 1.25e9
-    vectors = -8 * (-(n_clusters + 1 + SPARE_VECTORS) // 8)
-    most = found[max(found)]
-    share = 1 - 1 / max(found)
-    numbers = max(most["round_out"]) / (8 * n * n_clusters * share)
+    most = max(found)
+    # What is sent per ghost of a worker, in all steps of a round.
+    per_ghost = max(found[most]["round_out"]) / (ghosts[most] * n)
     rows = []
     for samples, workers in EXTRAPOLATED:
         size = FitSize(samples, (ViewSize(samples, width),) * n_views, n_clusters, k)
-        memory = worker_memory(size, workers).stages
-        client = samples * (8 * 5 * vectors + 8 * 2 * n_clusters + 8 * (n_views + 4))
-        traffic = numbers * 8 * samples * n_clusters * (1 - 1 / workers)
+        memory = worker_memory(size, workers, ghosts[workers] * samples).stages
+        client = samples * 8 * (n_views + 6)
+        traffic = per_ghost * ghosts[workers] * samples
         computed = found[1]["round_cpu"] / n * samples / workers
         searched = found[1]["neighbors_cpu"] / n * samples * (samples / n) ** 0.5 / workers
         rows.append(
             [
                 f"{samples:,}",
                 f"{workers:,}",
-                f"{memory['neighbors'] / 1e9:.0f}",
-                f"{memory['rounds'] / 1e9:.0f}",
-                f"{client / 1e9:.0f}",
-                f"{traffic / 1e9:.0f}",
+                f"{ghosts[workers]:.3f}",
+                f"{memory['neighbors'] / 1e9:.1f}",
+                f"{memory['rounds'] / 1e9:.1f}",
+                f"{client / 1e9:.1f}",
+                f"{traffic / 1e9:.1f}",
                 f"{traffic / network:.0f}",
                 f"{computed:.0f}",
                 f"{searched / 3600:.1f}",
             ]
         )
     head = [
-        "samples", "workers with one core", "memory per worker, search, GB",
-        "memory per worker, rounds, GB", "memory of the client, GB",
-        "sent per worker and round, GB", "sending at 10 Gbit/s per round, s",
-        "computing per round, s", "neighbour search, h",
+        "samples", "workers with one core", "ghosts per worker, share of all rows",
+        "memory per worker, search, GB", "memory per worker, rounds, GB",
+        "memory of the client, GB", "sent per worker and round, GB",
+        "sending at 10 Gbit/s per round, s", "computing per round, s", "neighbour search, h",
     ]  # fmt: skip
     return (
         f"{n_views} views of {width} features, {n_clusters} clusters, {k} neighbours:\n\n"
@@ -211,9 +229,9 @@ def extrapolated(n, n_clusters, found):
 
 
 def main():
-    harness.answer_if_asked({"fit": fit})
+    harness.answer_if_asked({"fit": fit, "ghosts": ghost_shares})
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=60_000)
+    parser.add_argument("--samples", type=int, default=200_000)
     parser.add_argument("--clusters", type=int, default=10)
     parser.add_argument("--free", action="store_true", help="do not limit the workers")
     options = parser.parse_args()
@@ -228,29 +246,31 @@ def main():
             share=share, report=str(folder / f"dask-{n_workers}-workers.html"),
         )  # fmt: skip
         print(n_workers, json.dumps(found[n_workers]), flush=True)
-    unit = 8 * n * n_clusters
+    counts = sorted({2, 4, 8, 32, *(workers for _, workers in EXTRAPOLATED)})
+    shares = harness.in_a_process(
+        __file__, "ghosts", n=n, n_clusters=n_clusters, widths=widths, counts=counts
+    )
+    ghosts = dict(zip(counts, shares, strict=True))
     rows = [
         [
             n_workers,
             f"{one['seconds']:.0f}",
+            f"{found[1]['seconds'] / one['seconds']:.1f}",
             f"{one['stages']['neighbors']:.0f}",
             f"{one['round_seconds']:.1f}",
             f"{one['round_cpu']:.1f}",
-            f"{one['round_tasks']:.0f}",
             f"{max(one['round_out']) / 1e6:.0f}",
-            f"{max(one['round_out']) / unit:.1f}",
-            f"{one['round_client'] / unit:.1f}",
             f"{max(one['growth']) / 1e6:.0f}",
             f"{one['estimate'] / 1e6:.0f}",
+            f"{one['client'] / 1e6:.0f}",
+            f"{one['accuracy']:.3f}",
         ]
-        for n_workers, one in found.items()
+        for n_workers, one in sorted(found.items())
     ]
     head = [
-        "workers", "whole fit, s", "graphs, s", "per round, s",
-        "CPU of all workers per round, s", "tasks per round",
-        "sent per worker and round, MB", "sent per worker and round, N C numbers",
-        "to and from the client per round, N C numbers",
-        "memory per worker, MB", "estimated, MB",
+        "workers", "whole fit, s", "times as fast as one", "graphs, s", "per round, s",
+        "CPU of all workers per round, s", "sent per worker and round, MB",
+        "memory per worker, MB", "estimated, MB", "memory of client and scheduler, MB", "ACC",
     ]  # fmt: skip
     limits = "workers without limit" if share is None else f"{share:g} of a core per worker"
     text = (
@@ -258,10 +278,15 @@ def main():
         f"{n_clusters} clusters, {found[1]['rounds']} rounds; {limits}.\n\n"
         f"{harness.table(head, rows)}\n\n{harness.machine()}."
     )
-    larger = extrapolated(n, n_clusters, found)
-    print(text, larger, sep="\n\n")
+    cut = harness.table(
+        ["blocks", "ghosts of a block, share of all rows"],
+        [[count, f"{share:.3f}"] for count, share in ghosts.items()],
+    )
+    larger = extrapolated(n, n_clusters, found, ghosts)
+    print(text, cut, larger, sep="\n\n")
     if not options.free:
         harness.write_block(PAGE, "workers", text)
+        harness.write_block(PAGE, "ghosts", cut)
         harness.write_block(PAGE, "extrapolated", larger)
 
 

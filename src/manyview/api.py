@@ -72,8 +72,8 @@ def cluster(
     client : distributed.Client, optional
         For the same methods: fit on the workers of this Dask client. Views may then also be
         Dask arrays and data frames, or paths of Parquet files or folders that the workers read;
-        their samples are numbered. Samples and graphs stay on the workers, so the result has no
-        report and no model.
+        their samples are numbered. Samples and graphs stay on the workers; report and model are
+        made from at most 20,000 samples, drawn at random.
     **options
         Other parameters of the method, such as ``n_neighbors=20``. ``resolution=1.0``
         lets the Leiden algorithm find the number of clusters, in methods that have it.
@@ -183,6 +183,7 @@ def suggest_n_clusters(
     views: ViewColumns = None,
     present: Any = None,
     random_state: Any = 0,
+    client: Any = None,
 ) -> ClusterNumber:
     """Suggest a number of clusters, at least 2, for views of the same samples.
 
@@ -199,6 +200,8 @@ def suggest_n_clusters(
         The largest number looked at. More take longer: 200 about 20 times as long.
     n_neighbors, graph, neighbor_search, scaling
         As in `ConsensusGraph`.
+    client : distributed.Client, optional
+        As in `cluster`; views then are a dict or list of tables, Dask collections or paths.
 
     See Also
     --------
@@ -217,6 +220,13 @@ def suggest_n_clusters(
         "auto", n_neighbors=n_neighbors, graph=graph, neighbor_search=neighbor_search,
         scaling=scaling, random_state=random_state,
     )  # fmt: skip
+    if client is not None:
+        found = reader.suggest_n_clusters(
+            data, present=present, max_clusters=max_clusters, client=client
+        )
+        if found.doubt:
+            warn(found.doubt)
+        return found
     if graph == "precomputed":  # similarities are in the order of the samples in all tables
         reader.set_params(views=views)
     else:

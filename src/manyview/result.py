@@ -109,8 +109,8 @@ class ClusterResult:
 
     @property
     def is_distributed(self) -> bool:
-        """Whether it was fitted on Dask. Samples and graphs stay on the workers then, so there is
-        no report and no model."""
+        """Whether it was fitted on Dask. Samples and graphs stay on the workers then; report and
+        model are made from at most 20,000 of the samples."""
         return bool(self.estimator.is_distributed_)
 
     @cached_property
@@ -228,17 +228,37 @@ class ClusterResult:
     def report_html(
         self, *, title: str = "", command: str | None = None, metadata: Any = None
     ) -> str:
-        """The text of that page."""
+        """The text of that page. After a fit on Dask it shows at most 20,000 of the samples, drawn
+        at random, and says so."""
         from manyview.report import contents_of, render_clusters
 
-        if self.is_distributed:
-            raise ValueError(
-                f"{type(self.estimator).__name__} was fitted on Dask, where its graphs stay; "
-                "expected a fit without client to report on"
-            )
+        result = self._of_kept_samples() if self.is_distributed else self
         seed = self.estimator.random_state
-        contents = contents_of(self, title, command, metadata)
+        contents = contents_of(result, title or self._title(), command, metadata)
         return render_clusters(contents, random_state=seed if isinstance(seed, int) else 0)
+
+    def _title(self) -> str:
+        return f"{self.n_clusters} clusters of {len(self.ids):,} samples"
+
+    def _of_kept_samples(self) -> "ClusterResult":
+        """The result for the samples that were kept after a fit on Dask."""
+        estimator, rows, views = self.estimator.of_kept_samples()
+        said = self.warnings
+        if len(rows) < len(self.ids):
+            said = (
+                f"this page shows {len(rows):,} of {len(self.ids):,} samples, drawn at random, and "
+                "neighbours among these; labels.csv has all samples",
+                *said,
+            )
+        tables = replace(
+            self.tables,
+            ids=tuple(self.ids[row] for row in rows.tolist()),
+            views=dict(zip(self.view_names, views.matrices, strict=True)),
+            present=self.tables.present[rows],
+            index=None if self.tables.index is None else self.tables.index[rows],
+            texts={name: [text[row] for row in rows] for name, text in self.tables.texts.items()},
+        )
+        return replace(self, tables=tables, estimator=estimator, warnings=said)
 
     def predict(self, data: Any, present: Any = None) -> Prediction:
         """Clusters, confidence and novelty of new samples.
@@ -274,10 +294,10 @@ class ClusterResult:
         report: bool = True,
         metadata: Any = None,
     ) -> dict[str, bytes]:
-        """The files that the command line writes, by name; no report after a fit on Dask."""
+        """The files that the command line writes, by name."""
         summary = json.dumps(self.summary(command), indent=2, ensure_ascii=False) + "\n"
         files = {"labels.csv": self.to_csv().encode()}
-        if report and not self.is_distributed:
+        if report:
             files["report.html"] = self.report_html(command=command, metadata=metadata).encode()
         if model:
             files["model.zip"] = model_bytes(self.model())

@@ -108,7 +108,7 @@ def assert_same(ours, theirs):
     outputs, expected = written(ours), written(theirs)
     assert outputs[:2] == expected[:2]
     np.testing.assert_allclose(outputs[2], expected[2], rtol=1e-12)
-    assert sorted(os.listdir(ours)) == ["labels.csv", "summary.json"]
+    assert sorted(os.listdir(ours)) == ["labels.csv", "report.html", "summary.json"]
 
 
 def test_labels_of_the_local_command(files, address, capsys):
@@ -121,7 +121,7 @@ def test_labels_of_the_local_command(files, address, capsys):
     shown = capsys.readouterr()
     assert shown.err == ""
     assert "second" in shown.out
-    assert "Report: none, as its graphs stay on the Dask workers" in shown.out
+    assert "report.html" in shown.out
     assert_same("dask", "local")
     assert written("dask")[0][7]["name"] == "s7"
     with open("dask/summary.json", encoding="utf-8") as stream:
@@ -200,7 +200,6 @@ def test_what_does_not_go_together(files, capsys):
     nobody = ["--scheduler", "tcp://127.0.0.1:1"]  # refused before a connection is tried
     for more, expected in (
         (["--checkpoint", "kept"], "--checkpoint with --scheduler; expected one of them"),
-        (["--save-model"], "--save-model with --scheduler; expected one of them"),
         (
             ["--method", "mgl"],
             "--scheduler with --method mgl; expected one of consensus, gbs, cigmvc, angular",

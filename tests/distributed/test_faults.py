@@ -21,7 +21,9 @@ from distributed.comm import CommClosedError
 
 import manyview
 from manyview import CIGMVC, datasets
+from manyview.distributed import _stack
 from manyview.distributed._memory import DaskWorkersError
+from manyview.runtime import Run
 from manyview.spectral import _spectrum as spectral
 from tests.helpers.dask_clusters import (
     assert_same,
@@ -39,13 +41,21 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 @pytest.fixture(autouse=True)
 def all_stages(monkeypatch):
-    """The solver for many samples, for few: its products are computed on the workers."""
+    """The solver for many samples, for few: the rounds run on the workers."""
     monkeypatch.setattr(spectral, "CHEBYSHEV_LIMIT", 300)
 
 
 @pytest.fixture(scope="module")
-def client():
-    with cluster(N_WORKERS, processes=True) as client:
+def preload(tmp_path_factory):
+    """The same for workers, those that are started again included."""
+    file = tmp_path_factory.mktemp("preload") / "small.py"
+    file.write_text("from manyview.spectral import _spectrum\n_spectrum.CHEBYSHEV_LIMIT = 300\n")
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def client(preload):
+    with cluster(N_WORKERS, processes=True, preload=[preload]) as client:
         yield client
 
 
@@ -70,15 +80,25 @@ def fit(views, client):
 KILLS = [  # what the fit submits when it is hit, how often it did so before, and the stage
     ("read", 2, "reading"),
     ("neighbors", 5, "neighbors"),
-    ("stack", 3, "stack"),
-    ("unify", 5, "rounds"),
-    ("filter", 60, "rounds"),
-    ("labels", 2, "rounds"),
+    ("graph", 3, "neighbors"),
 ]
 
+OFTEN = [kill if kill[0] == "neighbors" else pytest.param(*kill, marks=pytest.mark.slow)
+         for kill in KILLS]  # fmt: skip
 
-SOME = ("neighbors", "unify", "labels")
-OFTEN = [kill if kill[0] in SOME else pytest.param(*kill, marks=pytest.mark.slow) for kill in KILLS]
+
+def at_progress(monkeypatch, text, do):
+    """Have something done when the ranks say this; a list with an entry once it was done."""
+    log, hit = Run.log, []
+
+    def watched(run, form, *values):
+        log(run, form, *values)
+        if text in form % values and not hit:
+            hit.append(text)
+            do()
+
+    monkeypatch.setattr(Run, "log", watched)
+    return hit
 
 
 @pytest.mark.parametrize(("name", "count", "stage"), OFTEN)
@@ -86,6 +106,37 @@ def test_killed_worker(client, views, undisturbed, monkeypatch, name, count, sta
     hit = at(monkeypatch, name, count, kill_one(client))
     assert_same(fit(views, client), undisturbed)
     assert hit == [stage]
+    assert let_go(client)
+    until_whole(client, N_WORKERS)
+
+
+@pytest.mark.parametrize("place", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "text", ["round 0", *(pytest.param(f"round {r}", marks=pytest.mark.slow) for r in (1, 2))]
+)
+def test_killed_while_ranks_run(client, views, undisturbed, monkeypatch, text, place):
+    hit = at_progress(monkeypatch, text, kill_one(client, place))
+    assert_same(fit(views, client), undisturbed)
+    assert hit == [text]
+    assert let_go(client)
+    until_whole(client, N_WORKERS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05, 0.1, 0.2])
+def test_killed_soon_after_ranks_start(client, views, undisturbed, monkeypatch, seconds):
+    run_ranks = _stack.run_ranks
+
+    def watched(session, *args):
+        if not timers:
+            timers.append(threading.Timer(seconds, kill_one(client, 1)))
+            timers[0].start()
+        return run_ranks(session, *args)
+
+    timers = []
+    monkeypatch.setattr(_stack, "run_ranks", watched)
+    assert_same(fit(views, client), undisturbed)
+    timers[0].join()
     assert let_go(client)
     until_whole(client, N_WORKERS)
 
@@ -100,14 +151,6 @@ def test_killed_worker(client, views, undisturbed, monkeypatch, name, count, sta
         ("rows", 3),
         ("weights", 2),
         ("graph", 5),
-        ("start", 2),
-        ("degrees", 4),
-        ("edges", 8),
-        ("components", 4),
-        ("components", 16),
-        ("split", 3),
-        ("residuals", 4),
-        ("product", 7),
     ],
 )
 def test_killed_at_many_moments(client, views, undisturbed, monkeypatch, name, count, place):
@@ -129,7 +172,7 @@ def test_error_of_a_task_is_its_own(client, views):
 def test_interrupted(client, views, undisturbed, monkeypatch):
     """Ctrl-C: the workers let go, though the traceback is kept, and go on with the next fit."""
     with monkeypatch.context() as patched:
-        at(patched, "filter", 40, lambda: os.kill(os.getpid(), signal.SIGINT))
+        at_progress(patched, "round 0", lambda: os.kill(os.getpid(), signal.SIGINT))
         with pytest.raises(KeyboardInterrupt) as kept:
             fit(views, client)
     assert kept.tb is not None
@@ -137,13 +180,16 @@ def test_interrupted(client, views, undisturbed, monkeypatch):
     assert_same(fit(views, client), undisturbed)
 
 
-@pytest.mark.parametrize("name", ["neighbors", "filter"])
+@pytest.mark.parametrize("name", ["neighbors", "round 0"])
 def test_everything_cancelled(client, views, monkeypatch, name):
     def cancel():
-        client.cancel([Future(key, client) for key in list(client.futures)], force=True)
+        client.cancel([Future(key, client) for key in list(client.futures)])
 
     with monkeypatch.context() as patched:
-        at(patched, name, 5, lambda: threading.Timer(0.05, cancel).start())
+        if name == "neighbors":
+            at(patched, name, 5, lambda: threading.Timer(0.05, cancel).start())
+        else:
+            at_progress(patched, name, lambda: threading.Timer(0.01, cancel).start())
         started = time.monotonic()
         with pytest.raises(CancelledError):
             fit(views, client)
@@ -155,7 +201,7 @@ def test_closed_client(client, views, monkeypatch):
     """Another client of the same cluster is closed while it fits."""
     with Client(client.scheduler.address, set_as_default=False) as other:
         with monkeypatch.context() as patched:
-            at(patched, "filter", 40, lambda: threading.Timer(0.05, other.close).start())
+            at_progress(patched, "round 0", lambda: threading.Timer(0.01, other.close).start())
             with pytest.raises((FutureCancelledError, FuturesCancelledError, CommClosedError)):
                 fit(views, other)
         assert other.status == "closed"
@@ -189,7 +235,7 @@ def dask_command(*words):
 
 
 def test_separate_commands_and_a_worker_that_never_comes_back(
-    views, undisturbed, monkeypatch, tmp_path
+    views, undisturbed, monkeypatch, tmp_path, preload
 ):
     """A scheduler and workers without nannies, started as an operator would."""
     file = str(tmp_path / "scheduler.json")
@@ -210,12 +256,12 @@ def test_separate_commands_and_a_worker_that_never_comes_back(
             start(
                 "worker", "--scheduler-file", file, "--no-nanny", "--nthreads", "1",
                 "--name", str(number), "--no-dashboard", "--memory-limit", "0",
-                "--local-directory", str(tmp_path),
+                "--local-directory", str(tmp_path), "--preload", preload,
             )  # fmt: skip
         stack.enter_context(quiet())
         client = stack.enter_context(Client(scheduler_file=file, set_as_default=False, timeout=60))
         client.wait_for_workers(N_WORKERS, timeout=60)
-        at(monkeypatch, "filter", 60, kill_one(client, 1))
+        at_progress(monkeypatch, "round 1", kill_one(client, 1))
         assert_same(fit(views, client), undisturbed)
         assert len(client.nthreads()) == N_WORKERS - 1
         assert_same(fit(views, client), undisturbed)

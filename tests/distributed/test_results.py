@@ -1,4 +1,4 @@
-"""`manyview.cluster` on a cluster of processes, and what a fit there can't do afterwards."""
+"""`manyview.cluster` on a cluster of processes, and what is done with a fit afterwards."""
 
 import json
 from functools import partial
@@ -8,6 +8,7 @@ import pytest
 
 import manyview
 from manyview import datasets
+from manyview.spectral import _spectrum
 from tests.helpers.masks import removed
 
 pytest.importorskip("distributed", reason="needs the extra 'dask'")
@@ -21,7 +22,6 @@ from tests.helpers.dask_clusters import cluster as dask_cluster
 
 # The default is the same on Dask up to rounding only.
 cluster = partial(manyview.cluster, method="angular")
-STAYS = "was fitted on Dask, where its (samples|graphs) stay; expected a fit without cli"
 
 
 @pytest.fixture(scope="module")
@@ -116,38 +116,81 @@ def test_neighbours_by_view(client, data):
     assert found.estimator.n_neighbors_ == (11, 7)
 
 
-def test_files_without_a_report(found):
-    assert list(found.files()) == ["labels.csv", "summary.json"]
-    assert json.loads(found.files("command")["summary.json"])["command"] == "command"
+def test_files_with_report_and_model(found, expected):
+    files = found.files("command", model=True)
+    assert list(files) == ["labels.csv", "report.html", "model.zip", "summary.json"]
+    assert json.loads(files["summary.json"])["command"] == "command"
+    assert b"drawn at random" not in files["report.html"]  # so few are all kept
 
 
-@pytest.mark.parametrize("method", ["cigmvc", "gbs"])
-def test_what_needs_samples_says_that_they_stayed(client, data, method):
+@pytest.mark.parametrize("method", ["consensus", "cigmvc"])
+def test_predictions_are_those_of_one_machine(client, data, method, tmp_path):
     found, local = (cluster(data.views, 3, method=method, client=c) for c in (client, None))
-    assert_same(found, local)
-    views, estimator = data.views, found.estimator
-    for ask in (estimator.predict, estimator.predict_proba, estimator.transform):
-        with pytest.raises(ValueError, match=STAYS):
-            ask(views)
-    with pytest.raises(ValueError, match=STAYS):
-        estimator.to_model()
+    found.save_model(tmp_path / "model.zip")
+    model = manyview.load_model(tmp_path / "model.zip")
+    for ours in (found.predict(data.views), model.predict(data.views)):
+        np.testing.assert_array_equal(ours.labels, local.predict(data.views).labels)
+        np.testing.assert_allclose(ours.shares, local.predict(data.views).shares, atol=1e-9)
+    np.testing.assert_allclose(
+        found.estimator.transform(data.views), local.estimator.transform(data.views), atol=1e-6
+    )
+
+
+def test_predictions_for_dask_collections(client, data, expected):
+    """Arrays and frames, in blocks, an empty one among them."""
+    names = list(data.views)
+    spread = {
+        names[0]: da.from_array(data.views[names[0]], chunks=((50, 0, 70), 3)),
+        names[1]: da.from_array(data.views[names[1]], chunks=((50, 0, 70), -1)),
+    }
+    local = expected.predict(data.views)
+    for ours in (expected.predict(spread), expected.model().predict(spread)):
+        np.testing.assert_array_equal(ours.labels, local.labels)
+        np.testing.assert_allclose(ours.shares, local.shares)
+    frames = {
+        name: dd.from_pandas(pd.DataFrame(view), npartitions=3) for name, view in data.views.items()
+    }
+    found = expected.estimator.predict(frames)
+    np.testing.assert_array_equal(found, local.labels)
+    with pytest.raises(ValueError, match="'view1' is a ndarray beside Dask collections"):
+        expected.predict({names[0]: spread[names[0]], names[1]: data.views[names[1]]})
+    with pytest.raises(ValueError, match="views differ in their blocks: 'view0' has 3, 'view1'"):
+        expected.predict(
+            {names[0]: spread[names[0]], names[1]: frames[names[1]].repartition(npartitions=2)}
+        )
+
+
+def test_a_report_on_some_of_the_samples(client, data, monkeypatch):
+    from manyview.distributed import _kept_samples
+
+    monkeypatch.setattr(_kept_samples, "KEPT_SAMPLES", 60)
+    monkeypatch.setattr(_spectrum, "CHEBYSHEV_LIMIT", 100)  # graphs stay on the workers
+    found = cluster(data.views, 3, method="consensus", client=client)
+    local = cluster(data.views, 3, method="consensus")
+    np.testing.assert_array_equal(found.labels, local.labels)
+    np.testing.assert_allclose(found.stability, local.stability, atol=0.1)
+    page = found.report_html()
+    assert "this page shows 60 of 120 samples, drawn at random" in page
+    assert "3 clusters of 120 samples" in page
+    assert found.estimator._views.n_samples == 60
+    np.testing.assert_array_equal(found.predict(data.views).labels, local.labels)
+    with pytest.raises(AttributeError, match="the graphs stayed on the Dask workers"):
+        found.estimator.view_graphs_  # noqa: B018
     # What was said of that fit is not said of the next one.
-    estimator.fit(views)
-    np.testing.assert_array_equal(estimator.confidence_, local.confidence)
-    np.testing.assert_array_equal(estimator.predict(views), local.estimator.predict(views))
+    found.estimator.fit(data.views)
+    np.testing.assert_array_equal(found.estimator.confidence_, local.confidence)
 
 
-def test_a_result_says_it_too(found, tmp_path):
-    for ask in (
-        found.model,
-        found.report_html,
-        lambda: found.report(tmp_path / "report.html"),
-        lambda: found.save_model(tmp_path / "model.zip"),
-        lambda: found.files(model=True),
-    ):
-        with pytest.raises(ValueError, match=STAYS):
-            ask()
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("on_ranks", [False, True])
+def test_the_number_of_clusters(client, data, monkeypatch, on_ranks):
+    if on_ranks:
+        monkeypatch.setattr(_spectrum, "CHEBYSHEV_LIMIT", 100)
+    found, local = (
+        manyview.suggest_n_clusters(data.views, max_clusters=5, client=c) for c in (client, None)
+    )
+    assert found.n_clusters == local.n_clusters == 3
+    np.testing.assert_allclose(found.scores, local.scores, atol=0.05)
+    np.testing.assert_array_equal(found.labels[1], local.labels[1])
 
 
 def test_clusters_go_to_obs(client, data):

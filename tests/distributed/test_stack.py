@@ -1,7 +1,7 @@
-"""Rows of the graphs cut into blocks have exactly what all rows together have."""
+"""Rows of the graphs on several ranks have exactly what all rows together have."""
 
-from dataclasses import fields
-from itertools import pairwise
+import queue
+import threading
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ from scipy.sparse.csgraph import connected_components
 
 from manyview import _kernels
 from manyview.graphs import (
-    PER_ROW,
+    ClusterWeightByView,
+    EdgeCounts,
     EdgeWeightByView,
     MeanGraph,
     OwnClusterShare,
@@ -20,15 +21,64 @@ from manyview.graphs import (
     stack_graphs,
 )
 from manyview.methods import _fusion_steps as steps
-from manyview.spectral._chebyshev import PRODUCT, Operator, chebyshev_steps
-from manyview.spectral._laplacian import degrees_of, laplacian_rows, null_vector
+from manyview.methods._doubts import edge_counts
+from manyview.runtime import RowShare, _row_share
+from manyview.spectral import (
+    Operator,
+    kmeans_labels,
+    label_stability,
+    laplacian_spectrum,
+    relabel_by_first_sample,
+)
+from manyview.spectral import _labels as labels_module
+from manyview.spectral import _spectrum as spectral
+from manyview.spectral._laplacian import laplacian_operator
 
 pytest.importorskip("distributed", reason="needs the extra 'dask'")
 
-from manyview.distributed._laplacian import _laplacian, _merged_roots, _roots, _step
-from manyview.distributed._stack import _block, _call, _outgoing, _pattern, _route, _union
+from manyview.distributed._build import _components
+from manyview.distributed._ranks import Ranks, RankShare
+from manyview.distributed._stack import rank_stack
 
 N, V = 61, 3
+
+
+class ThreadRanks(Ranks):
+    """Ranks that are threads, and send by queues."""
+
+    def __init__(self, rank, count, queues):
+        self.rank, self.count = rank, count
+        self._queues, self._number, self._sending = queues, 0, []
+
+    def _send(self, contents):
+        for other, content in contents.items():
+            self._queue(self.rank, other).put(content)
+
+    def _receive(self, other):
+        return self._queue(other, self.rank).get(timeout=20)
+
+    def _queue(self, sender, receiver):
+        return self._queues.setdefault((sender, receiver, self._number), queue.Queue())
+
+
+def on_ranks(count, function):
+    """What function(ranks) gives on each rank."""
+    queues, found, errors = {}, [None] * count, []
+
+    def run(rank):
+        try:
+            found[rank] = function(ThreadRanks(rank, count, queues))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=[rank]) for rank in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return found
 
 
 def random_graph(rng, n, share):
@@ -41,53 +91,34 @@ def random_graph(rng, n, share):
 
 
 class Cut:
-    """The same graphs whole and in blocks, and what one block sends to another."""
+    """The same graphs on one machine and on ranks."""
 
     def __init__(self, graphs, bounds):
-        self.whole = stack_graphs(graphs)
+        self.whole, self.graphs = stack_graphs(graphs), graphs
         self.bounds = np.array(bounds)
-        cuts = list(pairwise(bounds))
-        patterns = [_pattern([graph[a:b] for graph in graphs], int(a)) for a, b in cuts]
-        self.routes = [[_route(own, int(a), int(b)) for a, b in cuts] for own in patterns]
-        outgoing = [
-            [_outgoing(own, route) for route in routes]
-            for own, routes in zip(patterns, self.routes, strict=True)
-        ]
-        incoming = zip(*outgoing, strict=True)
-        self.blocks = [_block(own, list(new)) for own, new in zip(patterns, incoming, strict=True)]
 
-    def edges(self, values):
-        """What the whole has for its edges, as each block has it."""
-        starts = self.whole.indptr[self.bounds]
-        return [values[..., a:b] for a, b in pairwise(starts)]
+    def own(self, ranks, values):
+        """What the whole has for its edges or rows, as a rank has it."""
+        a, b = self.bounds[ranks.rank : ranks.rank + 2]
+        if len(values) == N:
+            return values[a:b]
+        start, stop = self.whole.indptr[[a, b]]
+        return values[..., start:stop]
 
-    def incoming(self, values):
-        sent = [
-            [own[places] for places in routes]
-            for own, routes in zip(self.edges(values), self.routes, strict=True)
-        ]
-        return [np.concatenate(came) for came in zip(*sent, strict=True)]
+    def each(self, function):
+        """function(stack, own) on each rank; `own` cuts edges and rows."""
 
-    def rows(self, values):
-        return [values[a:b] for a, b in pairwise(self.bounds)]
+        def run(ranks):
+            a, b = self.bounds[ranks.rank : ranks.rank + 2]
+            graphs = [graph[a:b] for graph in self.graphs]
+            order = np.arange(a, b)
+            stack = rank_stack(ranks, graphs, self.bounds, order, np.arange(V), None)
+            return function(stack, lambda values: self.own(ranks, values))
 
-    def each(self, step, *graphs):
-        """What a step gives for every block, called as a Dask worker calls it."""
-        per_row = {
-            entry.name: self.rows(getattr(step, entry.name))
-            for entry in fields(step)
-            if entry.metadata == PER_ROW
-        }
-        operands = [self.edges(graph) for graph in graphs]
-        if step.takes_incoming:
-            operands.insert(1, self.incoming(graphs[0]))
-        return [
-            _call(block, step, list(per_row), [own[b] for own in per_row.values()], *values)
-            for b, (block, *values) in enumerate(zip(self.blocks, *operands, strict=True))
-        ]
+        return on_ranks(len(self.bounds) - 1, run)
 
 
-@pytest.fixture(params=[(0, 20, 45, N), (0, 1, 2, N), (0, N), tuple(range(N + 1))])
+@pytest.fixture(params=[(0, 20, 45, N), (0, 1, 2, N), (0, N), (0, 8, 16, 24, 32, 40, N)])
 def cut(request, rng):
     return Cut([random_graph(rng, N, share) for share in (0.05, 0.1, 0.02)], request.param)
 
@@ -103,134 +134,134 @@ def parts(cut, rng):
     return np.asfortranarray(cut.whole.weights * rng.random(cut.whole.weights.shape))
 
 
-def assert_blocks(cut, found, expected):
-    for ours, theirs in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_pattern_and_incoming_edges(cut):
-    whole = cut.whole
-    assert_blocks(cut, [block.indices for block in cut.blocks], cut.edges(whole.indices))
-    assert_blocks(cut, [block.weights for block in cut.blocks], cut.edges(whole.weights))
-    names = np.arange(len(whole.indices))
-    incoming = cut.incoming(names)
-    reverse = [
-        np.where(block.reverse >= 0, new[block.reverse] if len(new) else 0, -1)
-        for block, new in zip(cut.blocks, incoming, strict=True)
-    ]
-    assert_blocks(cut, reverse, cut.edges(whole.reverse))
-    indptr, rows, order = whole.incoming
-    for block, new, (a, b) in zip(cut.blocks, incoming, pairwise(cut.bounds), strict=True):
-        own = slice(indptr[a], indptr[b])
-        np.testing.assert_array_equal(block.incoming[0], indptr[a : b + 1] - indptr[a])
-        np.testing.assert_array_equal(block.incoming[1], rows[own])
-        np.testing.assert_array_equal(new[block.incoming[2]], order[own])
-        np.testing.assert_array_equal(block.incoming_weights, whole.weights[:, new])
-
-
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_steps_on_edges(cut, values, parts, rng, kind):
-    whole, before = cut.whole, parts.copy()
-    F, per_row = rng.standard_normal((N, 4)).astype(kind), rng.random((2, N))
-    B = np.eye(V) + 0.1
-    for step, graphs in [
-        (MeanGraph(), ()),
-        (WeightedMean(rng.random(V)), ()),
-        (steps.ProjectRows(F, *per_row, rng.random(V)), (parts,)),
-        (steps.SplitExact(0.5 + rng.random(V), B), (values, parts)),
-        (steps.SplitLinear(rng.random(V), rng.random((V, V)), True), (values, parts)),
-        (steps.SplitLinear(rng.random(V), rng.random((V, V)), False), (values, parts)),
-    ]:
-        found = cut.each(step, *graphs)
-        np.testing.assert_array_equal(parts, before)  # a task must not write on its operands
-        copied = [graph.copy(order="F") for graph in graphs]
-        assert_blocks(cut, found, cut.edges(whole.edges(step, *copied)))
+    whole = cut.whole
+    F, pull, factor = rng.standard_normal((N, 4)).astype(kind), *rng.random((2, N))
+    B, shares, one, two = np.eye(V) + 0.1, *rng.random((2, V)), rng.random((V, V))
+    weights = 0.5 + rng.random(V)
+
+    def some(own, whole=False):
+        looked_up = F if whole else own(F)
+        return [
+            (MeanGraph(), ()),
+            (WeightedMean(shares), ()),
+            (steps.ProjectRows(looked_up, own(pull), own(factor), shares), (parts,)),
+            (steps.SplitExact(weights, B), (values, parts)),
+            (steps.SplitLinear(one, two, True), (values, parts)),
+            (steps.SplitLinear(one, two, False), (values, parts)),
+        ]
+
+    for number, (step, graphs) in enumerate(some(lambda rows: rows, True)):
+        expected = whole.edges(step, *(graph.copy(order="F") for graph in graphs))
+
+        def run(stack, own, number=number):
+            step, graphs = some(own)[number]
+            return stack.edges(step, *(own(graph).copy(order="F") for graph in graphs))
+
+        found = np.concatenate(cut.each(run), axis=-1)
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_steps_on_rows(cut, values, parts, rng):
     whole = cut.whole
-    share = OwnClusterShare(rng.integers(0, 3, N), rng.random((N, V)), rng.random(V))
-    for step, graphs in [
-        (EdgeWeightByView(), ()),
-        (share, ()),
-        (steps.RowResiduals(), (values, parts)),
-        (steps.InconsistentWeightByView(), (parts,)),
+    labels, trust, weights = rng.integers(0, 3, N), rng.random((N, V)), rng.random(V)
+    for make, graphs in [
+        (lambda own: EdgeWeightByView(), ()),
+        (lambda own: OwnClusterShare(own(labels), own(trust), weights), ()),
+        (lambda own: steps.RowResiduals(), (values, parts)),
+        (lambda own: steps.InconsistentWeightByView(), (parts,)),
+        (lambda own: steps.InitialRowResiduals(), (values,)),
     ]:
-        assert_blocks(cut, cut.each(step, *graphs), cut.rows(whole.rows(step, *graphs)))
-    # Halves from outside of the pattern are added up in the order of the incoming edges.
-    step = steps.InitialRowResiduals()
-    found = np.concatenate(cut.each(step, values))
-    np.testing.assert_allclose(found, whole.rows(step, values), rtol=1e-14)
+
+        def run(stack, own, make=make, graphs=graphs):
+            return stack.rows(make(own), *map(own, graphs))
+
+        expected = whole.rows(make(lambda rows: rows), *graphs)
+        # Halves from outside of the pattern are added up in the order of the incoming edges.
+        np.testing.assert_allclose(np.concatenate(cut.each(run)), expected, rtol=1e-14)
 
 
 def test_steps_that_are_summed(cut, values, parts, rng):
-    F = rng.standard_normal((N, 3))
-    for step, graph in [
-        (steps.InconsistencyProducts(), parts),
-        (steps.EmbeddingVariation(F), values),
+    F, labels = rng.standard_normal((N, 3)), rng.integers(0, 3, N)
+    for make, graphs in [
+        (lambda own: steps.InconsistencyProducts(), [parts]),
+        (lambda own: steps.EmbeddingVariation(own(F)), [values]),
+        (lambda own: ClusterWeightByView(own(labels), 3), []),
+        (lambda own: EdgeCounts(), []),
     ]:
-        total = cut.whole.total(step, graph)
-        np.testing.assert_allclose(sum(cut.each(step, graph)), total, rtol=1e-13)
+
+        def run(stack, own, make=make, graphs=graphs):
+            return stack.total(make(own), *map(own, graphs))
+
+        total = cut.whole.total(make(lambda rows: rows), *graphs)
+        for found in cut.each(run):
+            np.testing.assert_allclose(found, total, rtol=1e-13)
 
 
-def test_a_stack_does_not_write_on_its_own_graphs(cut, values, rng):
+def test_edge_counts_are_those_of_the_graphs(cut):
+    counts = cut.whole.total(EdgeCounts())
+    shared, rows = edge_counts(cut.graphs)
+    np.testing.assert_array_equal(counts, np.column_stack([shared, rows]))
+
+
+def test_a_stack_does_not_write_on_its_own_graphs(cut, values):
+    step = steps.SplitExact(np.array([0.6, 0.7, 0.8]), np.eye(V) + 0.1)
     before = cut.whole.weights.copy()
-    step = steps.SplitExact(0.5 + rng.random(V), np.eye(V) + 0.1)
     assert (cut.whole.edges(step, values, cut.whole.view_graphs) != before).any()
     np.testing.assert_array_equal(cut.whole.weights, before)
+
+    def run(stack, own):
+        kept = stack.view_graphs.copy()
+        stack.edges(step, own(values), stack.view_graphs)
+        return np.array_equal(kept, stack.view_graphs)
+
+    assert all(cut.each(run))
 
 
 def test_components_of_consistent_parts(cut, parts):
     parts = np.where(parts < np.quantile(parts, 0.9), 0.0, parts)
-    union = [_union(block, part) for block, part in zip(cut.blocks, cut.edges(parts), strict=True)]
-    roots = [_roots(rows, N, int(first)) for rows, first in zip(union, cut.bounds, strict=False)]
-    joined = roots[0]
-    for other in roots[1:]:
-        joined = _merged_roots(joined, other)
-    assert len(np.unique(joined)) == cut.whole.n_components(parts)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_symmetric_rows(cut, values, kind):
-    whole = cut.whole.symmetric(values, kind)
-    for block, own, came, (a, b) in zip(
-        cut.blocks,
-        cut.edges(values),
-        cut.incoming(values),
-        pairwise(cut.bounds),
-        strict=True,
-    ):
-        found, expected = block.symmetric_rows(own, came, kind), whole[a:b]
-        assert found.dtype == kind
-        assert found.shape == expected.shape
-        np.testing.assert_array_equal(found.indptr, expected.indptr)
-        np.testing.assert_array_equal(found.indices, expected.indices)
-        np.testing.assert_array_equal(found.data, expected.data)
+    expected = cut.whole.n_components(parts)
+    assert set(cut.each(lambda stack, own: stack.n_components(own(parts)))) == {expected}
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("normalized", [False, True])
-def test_steps_of_the_solver(cut, values, rng, normalized, precision):
-    """Rows of products and of filters, each step from the rows of all blocks."""
-    graph = cut.whole.symmetric(values, precision)
-    null, bound = null_vector(degrees_of(graph), normalized)
-    scaling = null if normalized else None
-    whole = laplacian_rows(graph.copy(), degrees_of(graph), scaling, bound, 0)
-    cuts = list(pairwise(cut.bounds))
-    parts = [_laplacian(graph[a:b], scaling, bound, int(a)) for a, b in cuts]
-    block = rng.standard_normal((N, 8))
+def test_products_and_filters(cut, values, rng, normalized, precision):
+    """Each step from the rows that neighbours have on other ranks."""
+    graph, block = cut.whole.symmetric(values, precision), rng.standard_normal((N, 8))
+    whole, null = laplacian_operator(graph, normalized, precision)
+    edge = 0.3 * whole.bound
 
-    def stepped(steps, block):
-        before = now = cut.rows(block)
-        for step in steps:
-            after = [_step(part, now, own, step) for part, own in zip(parts, before, strict=True)]
-            before, now = now, after
-        return np.concatenate(now)
+    def run(stack, own):
+        operator, null = stack.symmetric(own(values), precision).laplacian(normalized)
+        rows = own(block)
+        return null, operator.times(rows), operator.filter(rows, 9, edge, precision)
 
-    np.testing.assert_array_equal(stepped([PRODUCT], block), whole.times(block))
-    steps = chebyshev_steps(9, 0.3 * bound, bound)
-    filtered = whole.filter(block, 9, 0.3 * bound, precision)
-    np.testing.assert_array_equal(stepped(steps, block.astype(precision)), filtered)
+    expected = null, whole.times(block), whole.filter(block, 9, edge, precision)
+    for found, wanted in zip(zip(*cut.each(run), strict=True), expected, strict=True):
+        np.testing.assert_array_equal(np.concatenate(found), wanted)
+
+
+@pytest.mark.parametrize("cut", [(0, 16, 40, N), (0, 8, N)], indirect=True)
+@pytest.mark.parametrize("trial", [20, 100])
+def test_eigenvectors_labels_and_stability(cut, values, monkeypatch, trial):
+    """Ranks with whole segments have the bits of one machine."""
+    monkeypatch.setattr(_row_share, "_SHORTEST", 8)
+    monkeypatch.setattr(spectral, "CHEBYSHEV_LIMIT", 0)
+    monkeypatch.setattr(labels_module, "TRIAL_SAMPLES", trial)
+    joined = np.maximum(values, 0.01)
+
+    def run(stack, own):
+        graph = stack.symmetric(own(joined), np.float32)
+        rng = np.random.default_rng(0)
+        found = laplacian_spectrum(graph, 4, rng, normalized=True)
+        labels = kmeans_labels(found.embedding, 3, 0, by_distance=True, share=stack.share)
+        return found.embedding, labels, label_stability(graph, found, labels, 0, 2)
+
+    expected = run(cut.whole, lambda rows: rows)
+    for found, wanted in zip(zip(*cut.each(run), strict=True), expected, strict=True):
+        np.testing.assert_array_equal(np.concatenate(found), wanted)
 
 
 def test_filter_is_its_polynomial(rng):
@@ -251,32 +282,41 @@ def test_filter_is_its_polynomial(rng):
 @given(
     n=st.integers(1, 40),
     n_edges=st.integers(0, 60),
-    n_blocks=st.integers(1, 6),
+    n_ranks=st.integers(1, 5),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=100, deadline=None)
-def test_components_of_blocks(n, n_edges, n_blocks, seed):
+@settings(max_examples=60, deadline=None)
+def test_components_on_ranks(n, n_edges, n_ranks, seed):
     """Edges stored in one direction only, wherever their row lies."""
     rng = np.random.default_rng(seed)
     i, j = rng.integers(0, n, (2, n_edges))
     graph = csr_array((np.ones(n_edges), (i, j)), shape=(n, n))
-    bounds = np.sort(np.concatenate([[0, n], rng.integers(0, n + 1, n_blocks - 1)]))
-    found = [_roots(graph[a:b], n, int(a)) for a, b in pairwise(bounds)]
-    while len(found) > 1:
-        found = [_merged_roots(*found[b : b + 2]) for b in range(0, len(found), 2)]
-    pieces = np.unique(found[0], return_inverse=True)[1]
-    count, expected = connected_components(graph, directed=False)
-    assert pieces.max() + 1 == count
+    cuts = rng.choice(np.arange(1, n), min(n_ranks, n) - 1, replace=False)
+    bounds = np.concatenate([[0], np.sort(cuts), [n]]).astype(np.int64)
+
+    def run(ranks):
+        a, b = bounds[ranks.rank : ranks.rank + 2]
+        return _components(ranks, graph[a:b], bounds)
+
+    found = np.concatenate(on_ranks(len(bounds) - 1, run))
     # scipy too numbers them in the order of their first samples.
-    np.testing.assert_array_equal(pieces, expected)
+    np.testing.assert_array_equal(found, connected_components(graph, directed=False)[1])
 
 
-def test_joining_does_not_write_on_what_was_given(rng):
-    one, other = np.array([0, 0, 2, 3]), np.array([0, 1, 1, 3])
-    joined = _merged_roots(one, other)
-    np.testing.assert_array_equal(joined, [0, 0, 0, 3])
-    np.testing.assert_array_equal(one, [0, 0, 2, 3])
-    np.testing.assert_array_equal(other, [0, 1, 1, 3])
+def test_labels_by_first_samples(rng):
+    bounds, labels = np.array([0, 10, 25, 40]), rng.permutation(np.arange(40) % 7)
+    samples = rng.permutation(40)
+
+    def run(ranks):
+        own = slice(*bounds[ranks.rank : ranks.rank + 2])
+        return relabel_by_first_sample(labels[own], RankShare(ranks, bounds), samples[own])
+
+    expected = relabel_by_first_sample(labels, RowShare(40), samples)
+    np.testing.assert_array_equal(np.concatenate(on_ranks(3, run)), expected)
+    by_sample = np.empty(40, dtype=int)
+    by_sample[samples] = expected
+    firsts = [np.flatnonzero(by_sample == label)[0] for label in range(7)]
+    assert firsts == sorted(firsts)
 
 
 @given(st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=40))

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import manyview
 from manyview import GBS, ConsensusGraph, datasets
-from manyview.methods._doubts import warn_of_silent_views, warn_of_sizes
+from manyview.methods._doubts import edge_counts, warn_of_silent_views, warn_of_sizes
 
 
 def labels_of(*sizes):
@@ -35,8 +35,9 @@ def test_uneven_sizes_are_no_collapse(sizes):
 def test_views_without_neighbours(rng):
     some = csr_array((rng.random((10, 10)) < 0.5) * (np.arange(10) < 3)[:, None] * 1.0)
     expected = "view 'b' has no nearest neighbours for 7 of 10 samples"
+    shared, rows = edge_counts([csr_array(np.ones((10, 10))), some])
     with pytest.warns(UserWarning, match=expected):
-        warn_of_silent_views([csr_array(np.ones((10, 10))), some], ["a", "b"], np.array([10, 10]))
+        warn_of_silent_views(shared.diagonal(), rows, ["a", "b"], np.array([10, 10]))
 
 
 def test_a_collapse_is_in_the_summary(tmp_path):

@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from manyview import SpectralAverage
 from manyview.datasets import make_latent_views
+from manyview.runtime import RowShare
 from manyview.spectral import _spectrum as spectral
 from manyview.spectral import kmeans_labels, laplacian_spectrum, soft_embedding
 from manyview.spectral._chebyshev import NullSpace, Operator, chebyshev_eigenpairs
@@ -44,7 +45,7 @@ def test_null_vectors_are_removed(rng):
     for p in range(3):
         own = np.where(components == p, vector, 0) / np.linalg.norm(vector[components == p])
         expected -= own[:, None] * (own @ block)
-    NullSpace(components, vector).remove_from(block)
+    NullSpace(components, vector).remove_from(block, RowShare(50))
     np.testing.assert_allclose(block, expected, atol=1e-14)
 
 

@@ -29,7 +29,7 @@ from manyview.cli._settings import (
     memory_as_asked,
     settings_of,
 )
-from manyview.cli._terminal import activity, print_line, print_path, print_table, warn
+from manyview.cli._terminal import activity, print_path, print_table, warn
 from manyview.methods import BY_SHORT_NAME, DEFAULT, DISTRIBUTED
 
 _OUTPUTS = ("labels.csv", "summary.json", "report.html")
@@ -168,7 +168,4 @@ def _print_summary(result: Any, folder: Path) -> None:
     note += f"\nEmpty cells filled with medians: {filled:,}" if filled else ""
     print_table(title, columns, rows, 1, f"Samples per cluster: {shown}{note}")
     print_path("Labels", folder / "labels.csv")
-    if result.is_distributed:
-        print_line("Report: none, as its graphs stay on the Dask workers")
-    else:
-        print_page("Report", folder / "report.html")
+    print_page("Report", folder / "report.html")

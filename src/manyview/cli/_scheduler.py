@@ -17,10 +17,8 @@ from manyview.methods import DISTRIBUTED
 _TIMEOUT = 4
 _NOT_ON_DASK = {
     "checkpoint": "Dask recomputes the results of lost workers",
-    "metadata": "there is no report to show it in, as the graphs stay on the Dask workers",
     "categorical": "Dask workers read numbers only",
     "impute": "medians need all rows, which stay on the Dask workers",
-    "save_model": "a model holds the samples, which stay on the Dask workers",
 }
 # Our options for certificates, and Dask's names of them.
 _CERTIFICATES = {
@@ -33,8 +31,8 @@ def add_scheduler_options(add: Callable[..., Any]) -> None:
     add("--scheduler", metavar="ADDRESS",
         help="fit on the Dask workers of this scheduler, such as tls://scheduler:8786 (consensus, "
         "angular, cigmvc and gbs). Workers read .parquet files, or folders of them, under the same "
-        "paths as here; with --id, all files must have the same ids in the same order. There is no "
-        "report.html, as the graphs stay on the workers")
+        "paths as here; with --id, all files must have the same ids in the same order. "
+        "report.html and model.zip are made from at most 20,000 samples, drawn at random")
     add("--tls-ca", type=Path, metavar="FILE",
         help="certificate of the authority that signed those of scheduler and workers; this and "
         "the next two are those of Dask's configuration if not given")

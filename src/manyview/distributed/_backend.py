@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 from distributed import Client
 from distributed.scheduler import KilledWorker
 
+from manyview._typing import IntArray
 from manyview.distributed import _memory as memory
 from manyview.distributed._build import (
     DistributedGraphs,
@@ -14,9 +15,11 @@ from manyview.distributed._build import (
     distributed_joined,
 )
 from manyview.distributed._client import DaskSession, NoWorkersError, WorkerLostError
+from manyview.distributed._kept_samples import kept_samples
 from manyview.distributed._stack import BlockStack
 from manyview.distributed._views import DistributedViews, read_distributed, with_scalers
-from manyview.graphs import FitSize, GraphOptions
+from manyview.graphs import FitSize, GraphOptions, GraphStack
+from manyview.inputs import Views
 from manyview.runtime import Run
 
 #: How often a fit is repeated because workers are lost, before it fails.
@@ -72,6 +75,9 @@ class DaskBackend:
     def scaled(self, views: DistributedViews, scalings: Sequence[str | None]) -> DistributedViews:
         return with_scalers(views, scalings, self._session)
 
+    def kept(self, views: DistributedViews) -> tuple[Views, IntArray | None]:
+        return kept_samples(views, self._session, self.run.seed)
+
     def check_memory(self, size: FitSize, estimate: object, who: str) -> None:
         """Refuse a fit that the workers have no memory for; `estimate` is for one machine."""
         self._need = memory.check(self._session, size, who)
@@ -96,7 +102,7 @@ class DaskBackend:
         at_start = at_rounds = rng.bit_generator.state
         for losses in range(MAX_LOSSES + 1):
             try:
-                if stack is None or stack.is_lost():
+                if stack is None or (isinstance(stack, BlockStack) and stack.is_lost()):
                     rng.bit_generator.state = at_start
                     stack = self._stack(prepare)
                     at_rounds = rng.bit_generator.state
@@ -114,7 +120,7 @@ class DaskBackend:
                     raise self._failure("workers were lost again and again") from error
         raise AssertionError("the last loss raises")
 
-    def _stack(self, prepare: Callable[[], DistributedGraphs]) -> BlockStack:
+    def _stack(self, prepare: Callable[[], DistributedGraphs]) -> BlockStack | GraphStack:
         graphs = prepare()
         with self.run.stage("fusion"):
             return graphs.stack()

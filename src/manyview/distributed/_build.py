@@ -6,31 +6,38 @@ from typing import Any
 
 import numpy as np
 from distributed import Future
+from scipy.sparse import csr_array, vstack
 
 from manyview import _kernels
 from manyview._typing import BoolArray, IntArray
 from manyview.distributed._bridges import distributed_bridges
-from manyview.distributed._client import DaskSession, even_bounds, row_blocks
+from manyview.distributed._client import DaskSession, row_blocks, segment_bounds
+from manyview.distributed._ghosts import Ghosts
 from manyview.distributed._knn import SampleRows, exact_search, sample_rows
 from manyview.distributed._knn_cells import CellSearch, cell_search
-from manyview.distributed._laplacian import connected_components
-from manyview.distributed._stack import BlockStack, make_stack
+from manyview.distributed._laplacian import RankGraph
+from manyview.distributed._ranks import Ranks, RankShare
+from manyview.distributed._run_ranks import run_ranks
+from manyview.distributed._stack import BlockStack
 from manyview.distributed._views import DistributedViews
 from manyview.distributed._weights import graph_in_blocks, weighted_edges
 from manyview.graphs import (
     Bridges,
     GraphOptions,
+    GraphStack,
     NeighborSearch,
     add_bridges,
     check_distinct,
     choose_search,
     edge_rules,
     graphs_in_words,
+    stack_graphs,
     warn_of_bridges,
     warn_of_no_edges,
 )
 from manyview.inputs import CanonicalOrder, DenseRows, order_from_digests, row_digests
 from manyview.runtime import Run
+from manyview.spectral import is_large
 
 
 @dataclass(frozen=True)
@@ -49,15 +56,18 @@ class DistributedGraphs:
     # Pairs of samples that had to be joined; usually none.
     bridges: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
 
-    def stack(self) -> BlockStack:
-        """The graphs on one pattern, views in canonical order."""
+    def stack(self) -> BlockStack | GraphStack:
+        """The graphs on one pattern, views in canonical order; few samples come to the client."""
         self.session.stage = "stack"
         order, views = self.order.samples[self.numbers], self.order.views
         present = None if self.present is None else self.present[order][:, views]
         ordered = [self.graphs[v] for v in views]
-        stack = make_stack(self.session, ordered, self.bounds, order, views, present)
-        self.session.wait(stack.blocks)
-        return stack
+        self.session.wait([block for blocks in ordered for block in blocks])
+        if is_large(len(order)):
+            return BlockStack(self.session, self.bounds, ordered, order, views, present)
+        found = [vstack(self.session.gather(blocks), format="csr") for blocks in ordered]
+        stack = stack_graphs([csr_array(graph) for graph in found], present=present)
+        return replace(stack, order=order, view_order=views)
 
 
 def distributed_graphs(
@@ -66,7 +76,7 @@ def distributed_graphs(
     """The similarity graph of every view, not yet joined."""
     order = order_from_digests(views.digests, views.present)
     n = views.n_samples
-    bounds, positions, numbers = even_bounds(n, len(views.bounds) - 1), None, np.arange(n)
+    bounds, positions, numbers = segment_bounds(n, len(views.bounds) - 1), None, np.arange(n)
     edges: dict[int, list[Future]] = {}
     searches: dict[int, NeighborSearch] = {}
     with run.stage("neighbors"):
@@ -112,7 +122,8 @@ def distributed_joined(
     union = session.map_blocks(
         "components", _union, [list(own) for own in zip(*separate.graphs, strict=True)]
     )
-    found = connected_components(session, union, separate.bounds)
+    same = [[graph] for graph in union]
+    found = np.concatenate(run_ranks(session, _components, same, separate.bounds))
     n_components = int(found.max()) + 1
     if n_components <= n_clusters and n_components < n:
         return separate
@@ -141,6 +152,17 @@ def distributed_joined(
             session.map_blocks("bridges", add_bridges, graph, [by_row] * n_blocks, starts)
         )
     return replace(separate, graphs=joined, bridges=order.samples[bridges.pairs])
+
+
+def _components(ranks: Ranks, graph: csr_array, bounds: IntArray) -> IntArray:
+    """The components of the rows of one rank; edges may be stored in one direction only."""
+    share = RankShare(ranks, bounds)
+    columns = np.unique(graph.indices)
+    is_own = (columns >= share.start) & (columns < share.stop)
+    ghosts = Ghosts(ranks, bounds, columns[~is_own])
+    shape = (len(share), ghosts.n_columns)
+    rows = csr_array((graph.data, ghosts.number(graph.indices), graph.indptr), shape=shape)
+    return RankGraph(rows, ghosts, share).components()
 
 
 def _scaled_samples(

@@ -16,18 +16,19 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import IntArray
+from manyview.runtime import segment_length
 
 # Tasks that multiply matrices. For others, limiting the threads of BLAS takes longer than the task.
 _WITH_BLAS = ("neighbors", "cells", "routes", "bridges")
 # One of our tasks per process at a time, as each uses all threads of its worker.
-_ONE_AT_A_TIME = threading.RLock()
+ONE_AT_A_TIME = threading.RLock()
 
 # Seconds to wait for lost workers to return, before a fit continues with fewer.
 _RETURN_TIMEOUT = 5.0
-# Seconds to wait for any worker that takes tasks, before a fit fails.
-_WORKER_TIMEOUT = 60.0
-# Seconds between checks whether there is one.
-_CHECK_INTERVAL = 10.0
+#: Seconds to wait for any worker that takes tasks, before a fit fails.
+WORKER_TIMEOUT = 60.0
+#: Seconds between checks whether there is one.
+CHECK_INTERVAL = 10.0
 # What Dask raises if results are lost, or if data is sent to a lost worker.
 _LOSS_ERRORS = (FutureCancelledError, FuturesCancelledError, KeyError, OSError)
 
@@ -70,7 +71,7 @@ class DaskSession:
         while True:
             found = self.client.nthreads()
             waited = time.monotonic() - started
-            if len(found) >= before or waited > (_RETURN_TIMEOUT if found else _WORKER_TIMEOUT):
+            if len(found) >= before or waited > (_RETURN_TIMEOUT if found else WORKER_TIMEOUT):
                 break
             time.sleep(0.1)
         self.workers = tuple(sorted(found))
@@ -81,12 +82,17 @@ class DaskSession:
         """A task, shown under this name; preferably on the worker of a block."""
         where: dict[str, Any] = {}
         if block is not None:
-            where = {"workers": [self._worker_of(block)], "allow_other_workers": True}
-        key = f"manyview-{name}-{self._token}_{next(self._numbers)}"
+            where = {"workers": [self.worker_of(block)], "allow_other_workers": True}
+        key = self.new_key(name)
         call = (_run_task, name in _WITH_BLAS, function, *args)
         return self.track(self.client.submit(*call, key=key, pure=False, **where))
 
-    def _worker_of(self, block: int) -> str:
+    def new_key(self, name: str) -> str:
+        """A key of its own, shown under this name."""
+        return f"manyview-{name}-{self._token}_{next(self._numbers)}"
+
+    def worker_of(self, block: int) -> str:
+        """The address of the worker of a block."""
         return self.workers[block % len(self.workers)]
 
     def track(self, future: Future) -> Future:
@@ -113,20 +119,20 @@ class DaskSession:
 
     def scatter_blocks(self, arrays: Sequence[NDArray[Any]]) -> list[Future]:
         """Send one array per block to its worker."""
-        with self._losses_raised():
+        with self.losses_raised():
             return [
-                self.track(self.client.scatter(array, workers=[self._worker_of(b)], hash=False))
+                self.track(self.client.scatter(array, workers=[self.worker_of(b)], hash=False))
                 for b, array in enumerate(arrays)
             ]
 
     def broadcast(self, array: NDArray[Any]) -> Future:
         """Send an array to every worker."""
-        with self._losses_raised():
+        with self.losses_raised():
             return self.track(self.client.scatter(array, broadcast=True, hash=False))
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
         self.wait(futures)
-        with self._losses_raised():
+        with self.losses_raised():
             return list(self.client.gather(list(futures)))
 
     def gather_rows(self, futures: Sequence[Future]) -> NDArray[Any]:
@@ -135,27 +141,27 @@ class DaskSession:
 
     def wait(self, futures: Sequence[Future]) -> None:
         """Wait for all; raise the error of one that failed."""
-        with self._losses_raised():
+        with self.losses_raised():
             idle_since = None
             while True:
                 with suppress(TimeoutError):
-                    wait(list(futures), timeout=_CHECK_INTERVAL)
+                    wait(list(futures), timeout=CHECK_INTERVAL)
                     break
                 now = time.monotonic()
-                idle_since = None if self._has_active_worker() else idle_since or now
-                if idle_since is not None and now - idle_since > _WORKER_TIMEOUT:
+                idle_since = None if self.has_active_worker() else idle_since or now
+                if idle_since is not None and now - idle_since > WORKER_TIMEOUT:
                     raise NoWorkersError
             for future in futures:
                 if future.status != "finished":
                     future.result()
 
-    def _has_active_worker(self) -> bool:
+    def has_active_worker(self) -> bool:
         """Whether some worker takes tasks; Dask pauses workers that are short of memory."""
         found = self.client.run(_status, on_error="ignore")  # a lost worker gives no answer
         return any(status != "paused" for status in found.values())
 
     @contextmanager
-    def _losses_raised(self) -> Iterator[None]:
+    def losses_raised(self) -> Iterator[None]:
         """Raise `WorkerLostError` or `NoWorkersError` instead of Dask's errors."""
         try:
             yield
@@ -185,18 +191,30 @@ def even_bounds(n: int, n_blocks: int) -> IntArray:
     return np.linspace(0, n, n_blocks + 1).astype(np.int64)
 
 
+def segment_bounds(n: int, n_blocks: int) -> IntArray:
+    """Where blocks of about the same size begin that have whole segments of rows."""
+    length = segment_length(n)
+    n_segments = -(-n // length)
+    return np.minimum(even_bounds(n_segments, min(n_blocks, n_segments)) * length, n)
+
+
 def row_blocks(array: NDArray[Any], bounds: IntArray) -> list[NDArray[Any]]:
     return [array[a:b] for a, b in itertools.pairwise(bounds.tolist())]
 
 
 def _run_task(one_blas_thread: bool, function: Callable[..., Any], *args: Any) -> Any:
     """Run a task with all threads of its worker, or with one of BLAS, as on a single machine."""
+    with ONE_AT_A_TIME:
+        limits = {"blas": 1, "openmp": use_threads_of_worker()}
+        with threadpool_limits(limits) if one_blas_thread else nullcontext():
+            return function(*args)
+
+
+def use_threads_of_worker() -> int:
+    """Have our kernels use as many threads as this worker has."""
     import numba
 
     config: Any = numba.config
-    with _ONE_AT_A_TIME:
-        n_threads = get_worker().state.nthreads
-        numba.set_num_threads(max(1, min(n_threads, config.NUMBA_NUM_THREADS)))
-        limits = {"blas": 1, "openmp": n_threads}
-        with threadpool_limits(limits) if one_blas_thread else nullcontext():
-            return function(*args)
+    n_threads = int(get_worker().state.nthreads)
+    numba.set_num_threads(max(1, min(n_threads, config.NUMBA_NUM_THREADS)))
+    return n_threads

@@ -1,24 +1,22 @@
-"""Connected components and Laplacian of a distributed symmetric graph."""
+"""Connected components and Laplacian of a symmetric graph whose rows are on ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from distributed import Future
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from manyview import _kernels
 from manyview._typing import FloatArray, IntArray
-from manyview.distributed._client import DaskSession, row_blocks
+from manyview.distributed._ghosts import Ghosts
+from manyview.distributed._ranks import RankShare
 from manyview.spectral import (
     PRODUCT,
     Operator,
-    Step,
-    cache_aligned,
     chebyshev_steps,
     degrees_of,
     laplacian_rows,
@@ -27,98 +25,82 @@ from manyview.spectral import (
 
 
 @dataclass(frozen=True)
-class DistributedGraph:
-    """A symmetric graph in row blocks: one future of rows per block."""
+class RankGraph:
+    """The rows of one rank; columns are those of `ghosts`."""
 
-    session: DaskSession
-    bounds: IntArray
-    rows: list[Future]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return int(self.bounds[-1]), int(self.bounds[-1])
+    rows: csr_array
+    ghosts: Ghosts
+    share: RankShare
 
     def components(self) -> IntArray:
-        return connected_components(self.session, self.rows, self.bounds)
+        """The connected component of each row here, numbered by first rows of all."""
+        ghosts, start = self.ghosts, self.share.start
+        roots = np.arange(ghosts.n_columns, dtype=self.rows.indices.dtype)
+        _kernels.unite_edges(self.rows.indptr, self.rows.indices, ghosts.first, roots)
+        # Pieces here are known by their first row. Ghosts join pieces of different ranks.
+        pieces, first, piece_of = np.unique(
+            roots[ghosts.own], return_index=True, return_inverse=True
+        )
+        names = first + start
+        name_of = ghosts.joined_to(names[piece_of])
+        place = np.minimum(np.searchsorted(pieces, roots), max(len(pieces) - 1, 0))
+        joined = np.flatnonzero(pieces[place] == roots) if len(pieces) else place[:0]
+        pairs = np.unique(np.column_stack([names[place[joined]], name_of[joined]]), axis=0)
+        all_names, components = self.share.combine(_united, (np.sort(names), pairs))
+        own = components[np.searchsorted(all_names, names)]
+        return np.asarray(own[piece_of], dtype=np.int32)
 
-    def laplacian(self, normalized: bool) -> tuple[DistributedLaplacian, FloatArray]:
-        session, firsts = self.session, self.bounds[:-1].tolist()
-        degrees = session.gather_rows(session.map_blocks("degrees", degrees_of, self.rows))
+    def laplacian(self, normalized: bool) -> tuple[RankOperator, FloatArray]:
+        used = np.zeros(self.ghosts.n_columns, dtype=bool)
+        used[self.rows.indices] = True
+        ghosts, numbers = self.ghosts.only(used)
+        indices = numbers[self.rows.indices].astype(self.rows.indices.dtype)
+        data = self.rows.data.copy() if normalized else self.rows.data
+        shape = (ghosts.n_own, ghosts.n_columns)
+        weights = csr_array((data, indices, self.rows.indptr), shape=shape)
+        degrees = degrees_of(weights)
         null, bound = null_vector(degrees, normalized)
-        scaling = session.broadcast(null) if normalized else None
-        parts = session.map_blocks("laplacian", _laplacian, self.rows, scaling, bound, firsts)
-        return DistributedLaplacian(session, self.bounds, parts, bound), null
+        bound = float(self.share.highest(np.array([bound])))
+        scaling = ghosts.joined_to(null) if normalized else None
+        part = laplacian_rows(weights, degrees, scaling, bound, ghosts.first)
+        return RankOperator(part, ghosts, self.share, bound), null
 
 
 @dataclass(frozen=True)
-class DistributedLaplacian:
-    """A Laplacian in row blocks, as a `SymmetricOperator`.
+class RankOperator:
+    """Rows of a Laplacian, as a `SymmetricOperator`: blocks have the rows of one rank.
 
-    In each step a worker computes its rows and fetches those of the others from them. Only the
-    first and the last block of vectors pass through the client.
+    In each step a rank computes its rows, and fetches the ghosts among the others.
     """
 
-    session: DaskSession
-    bounds: IntArray
-    parts: list[Future]
+    part: Operator
+    ghosts: Ghosts
+    share: RankShare
     bound: float
 
-    @property
-    def n_samples(self) -> int:
-        return int(self.bounds[-1])
-
     def times(self, block: FloatArray) -> FloatArray:
-        return self._steps([PRODUCT], np.asarray(block, dtype=np.float64), "product")
+        block = np.ascontiguousarray(block)
+        out = np.empty_like(block)
+        self.part.step(PRODUCT, self.ghosts.joined_to(block), block, out)
+        return out
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
-        steps = chebyshev_steps(degree, edge, self.bound)
-        return self._steps(steps, np.asarray(block, dtype=precision), "filter")
-
-    def _steps(self, steps: Iterable[Step], block: NDArray[Any], name: str) -> FloatArray:
-        session = self.session
-        before = now = session.scatter_blocks(row_blocks(block, self.bounds))
-        for step in steps:
-            everything = [now] * len(now)  # every worker needs all rows
-            after = session.map_blocks(name, _step, self.parts, everything, before, step)
+        ghosts, own = self.ghosts, self.ghosts.own
+        before = now = ghosts.empty(np.asarray(block, dtype=precision))
+        spare = [ghosts.empty(now[own]), ghosts.empty(now[own])]
+        for step in chebyshev_steps(degree, edge, self.bound):
+            after = spare.pop()
+            self.part.step(step, ghosts.fill(now), before[own], after[own])
+            if before is not now:
+                spare.append(before)
             before, now = now, after
-        return np.asarray(session.gather_rows(now), dtype=np.float64)
+        return np.asarray(now[own], dtype=block.dtype)
 
 
-def connected_components(session: DaskSession, rows: list[Future], bounds: IntArray) -> IntArray:
-    """Each sample's connected component, numbered by first samples.
-
-    Every worker finds the components of its rows; these are then merged two by two.
-    """
-    firsts = bounds[:-1].tolist()
-    found = session.map_blocks("components", _roots, rows, int(bounds[-1]), firsts)
-    while len(found) > 1:
-        pairs = [found[i : i + 2] for i in range(0, len(found), 2)]
-        found = [session.submit("components", _merged_roots, *pair) for pair in pairs]
-    roots = session.gather(found)[0]
-    return np.asarray(np.unique(roots, return_inverse=True)[1], dtype=np.int32)
-
-
-def _roots(rows: csr_array, n: int, first: int) -> IntArray:
-    roots: IntArray = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
-    _kernels.unite_edges(rows.indptr, rows.indices, first, roots)
-    return roots
-
-
-def _merged_roots(roots: IntArray, others: IntArray | None = None) -> IntArray:
-    if others is None:
-        return roots
-    merged = roots.copy()
-    _kernels.unite_forests(merged, others)
-    return merged
-
-
-def _laplacian(rows: csr_array, null: FloatArray | None, bound: float, first: int) -> Operator:
-    weights = rows if null is None else rows.copy()
-    return laplacian_rows(weights, degrees_of(rows), null, bound, first)
-
-
-def _step(part: Operator, now: Sequence[Any], before: Any, step: Step) -> NDArray[Any]:
-    block = cache_aligned(np.concatenate(now), now[0].dtype.type)
-    out: NDArray[Any] = np.empty_like(before)
-    part.step(step, block, before, out)
-    return out
+def _united(parts: Sequence[Any]) -> tuple[IntArray, IntArray]:
+    """The names of all pieces, and the component of each."""
+    names = np.concatenate([own for own, _ in parts])
+    pairs = np.concatenate([own for _, own in parts])
+    i, j = np.searchsorted(names, pairs).T
+    graph = csr_array((np.ones(len(i)), (i, j)), shape=(len(names), len(names)))
+    return names, connected_components(graph, directed=False)[1]

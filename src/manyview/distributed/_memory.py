@@ -12,8 +12,11 @@ class DaskWorkersError(RuntimeError):
     """Dask workers were lost too often for a fit to finish."""
 
 
-def worker_memory(size: FitSize, n_workers: int) -> Estimate:
-    """The most that one of `n_workers` workers holds, in bytes."""
+def worker_memory(size: FitSize, n_workers: int, n_ghosts: float | None = None) -> Estimate:
+    """The most that one of `n_workers` workers holds, in bytes.
+
+    `n_ghosts` are the rows of others that it looks up; without it, as many as its edges allow.
+    """
     n, n_views = size.n_samples, len(size.views)
     rows = 8 * sum(view.n_values for view in size.views)
     widest = 8 * max(view.n_values for view in size.views)
@@ -22,9 +25,13 @@ def worker_memory(size: FitSize, n_workers: int) -> Estimate:
     search = 5 * widest + 24 * n * ((size.n_neighbors or 0) + 1)
     # Indices; own and received weights, and consistent parts before and after; U.
     stack = (16 + 8 * (4 * n_views + 3)) * size.union_edges
-    # Every worker has all vectors of the eigensolver, in single precision.
+    # Vectors of the eigensolver: in double precision those of own rows, a few times; in single
+    # precision with those that others have, three times.
     width = -8 * (-(size.n_clusters + 1 + SPARE_VECTORS) // 8)
-    vectors = 12 * n * width + 24 * n
+    own = n / n_workers
+    if n_ghosts is None:
+        n_ghosts = min(n - own, size.symmetrised_edges / n_workers)
+    vectors = (12 * (own + n_ghosts) + 32 * own) * width + 24 * own
     rounds = (graphs + stack + 16 * size.symmetrised_edges) / n_workers + vectors
     neighbors = (2 * rows + graphs + search) / n_workers
     return Estimate({"neighbors": round(neighbors), "rounds": round(rounds)})

@@ -1,53 +1,40 @@
-"""The graphs of the views in row blocks, one per Dask worker: a `Stack` on Dask.
+"""The graphs of the views in row blocks, one per rank: a `Stack` on Dask workers.
 
-Values of edges stay with their rows. What travels in a round: the embedding, to all workers; the
-values of the edges between blocks, each once; and a few numbers per sample, back.
+Values of edges stay with their rows. What ranks send each other in a round: the embedding and the
+vectors of the solver, for rows that others look up; the values of the edges between blocks, each
+once; and small sums.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from distributed import Future
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.distributed._client import DaskSession, row_blocks
-from manyview.distributed._laplacian import DistributedGraph, connected_components
-from manyview.graphs import (
-    EVERYWHERE,
-    PER_ROW,
-    RowBlock,
-    Step,
-    aligned_weights,
-    starts,
-    united_pattern,
-)
-from manyview.spectral import is_large
+from manyview.distributed._ghosts import Ghosts
+from manyview.distributed._laplacian import RankGraph
+from manyview.distributed._ranks import Ranks, RankShare
+from manyview.distributed._results import ByRow, RankRun, assembled, parts_of
+from manyview.distributed._run_ranks import progress, run_ranks
+from manyview.graphs import EVERYWHERE, RowBlock, Step, aligned_weights, starts, united_pattern
+from manyview.runtime import Run
 
-
-@dataclass
-class BlockValues:
-    """Values of a graph on the pattern: one future per block, and of the incoming edges if they
-    have been exchanged."""
-
-    values: list[Future]
-    incoming: list[Future] | None = None
+#: The embedding is a result for up to this many samples; that of more stays on the workers.
+EMBEDDING_SAMPLES = 1_000_000
 
 
 @dataclass(frozen=True)
 class BlockStack:
-    """The graphs of V views on one pattern, rows distributed over the workers."""
+    """The graphs of V views, as the client knows them; `compute` works on them."""
 
     session: DaskSession
     bounds: IntArray  # where blocks begin
-    blocks: list[Future]  # one future of a `RowBlock` per block
-    # routes[b][c] is a future of the positions, among the edges of block b, of those to c.
-    routes: list[list[Future]]
-    view_graphs: BlockValues  # S_v
-    n_views: int
+    graphs: list[list[Future]]  # one future of rows per view and block
     order: IntArray  # the sample in each row
     view_order: IntArray  # the view at each position
     present: BoolArray | None  # (n_samples, V) in the order of the rows; None if all have all
@@ -58,195 +45,200 @@ class BlockStack:
 
     def is_lost(self) -> bool:
         """Whether Dask neither has some block nor can compute it again."""
-        futures = [*self.blocks, *(route for routes in self.routes for route in routes)]
+        futures = [future for view in self.graphs for future in view]
         return any(future.status in ("cancelled", "lost", "error") for future in futures)
 
-    def by_sample(self, rows: NDArray[Any]) -> NDArray[Any]:
-        out = np.empty_like(rows)
-        out[self.order] = rows
-        return out
-
-    def edges(self, step: Step, *graphs: BlockValues) -> BlockValues:
-        return BlockValues(self._apply(step, graphs))
-
-    def rows(self, step: Step, *graphs: BlockValues) -> NDArray[Any]:
-        return self.session.gather_rows(self._apply(step, graphs))
-
-    def total(self, step: Step, *graphs: BlockValues) -> Any:
-        return np.sum(self.session.gather(self._apply(step, graphs)), axis=0)
-
-    def symmetric(self, U: BlockValues, dtype: type = np.float64) -> csr_array | DistributedGraph:
-        rows = self.session.map_blocks(
-            "symmetric", RowBlock.symmetric_rows, self.blocks, U.values, self._incoming(U),
-            [dtype] * len(self.blocks),
-        )  # fmt: skip
-        if is_large(self.n_samples):
-            return DistributedGraph(self.session, self.bounds, rows)
-        # Few samples: the eigenvectors are computed on the client.
-        return csr_array(vstack(self.session.gather(rows), format="csr"))
-
-    def n_components(self, A: BlockValues) -> int:
-        union = self.session.map_blocks("components", _union, self.blocks, A.values)
-        return int(connected_components(self.session, union, self.bounds).max()) + 1
-
-    def _apply(self, step: Step, graphs: Sequence[BlockValues]) -> list[Future]:
-        """Call a step on every block."""
-        sent: dict[str, list[Any]] = {}
-        for entry in fields(step):
-            value = getattr(step, entry.name)
-            if entry.metadata == EVERYWHERE:
-                sent[entry.name] = [self.session.broadcast(value)] * len(self.blocks)
-            elif entry.metadata == PER_ROW and np.ndim(value) > 0:
-                own = row_blocks(np.asarray(value), self.bounds)
-                sent[entry.name] = self.session.scatter_blocks(own)
-        bare = replace(step, **dict.fromkeys(sent))
-        operands = [graph.values for graph in graphs]
-        if step.takes_incoming:
-            operands.insert(1, self._incoming(graphs[0]))
-        n_blocks = len(self.blocks)
-        arrays = [list(own) for own in zip(*sent.values(), strict=True)] or [[]] * n_blocks
-        same = ([bare] * n_blocks, [list(sent)] * n_blocks)
-        return self.session.map_blocks(step.name, _call, self.blocks, *same, arrays, *operands)
-
-    def _incoming(self, values: BlockValues) -> list[Future]:
-        """The values of the incoming edges of every block, ordered by source block."""
-        if values.incoming is None:
-            n_blocks = len(self.blocks)
-            sent = [
-                [
-                    self.session.submit("edges", np.take, values.values[b], positions, block=b)
-                    for positions in self.routes[b]
-                ]
-                for b in range(n_blocks)
-            ]
-            received = [[sent[b][c] for b in range(n_blocks)] for c in range(n_blocks)]
-            values.incoming = self.session.map_blocks("edges", np.concatenate, received)
-        return values.incoming
+    def compute(self, function: Callable[..., Any], run: Run, *args: Any) -> Any:
+        """function(stack, run, *args) on every rank, `stack` being a `RankStack`."""
+        n_blocks = len(self.bounds) - 1
+        present: list[Any] = [None] * n_blocks
+        if self.present is not None:
+            present = row_blocks(self.present, self.bounds)
+        graphs = [list(views) for views in zip(*self.graphs, strict=True)]
+        given = [
+            (graphs[b], rows, self.view_order, present[b])
+            for b, rows in enumerate(row_blocks(self.order, self.bounds))
+        ]
+        same = (self.bounds, function, run.seed, run.rng.bit_generator.state, args)
+        with progress(self.session, run) as topic:
+            found = run_ranks(self.session, _compute, given, topic, *same)
+        return assembled(found, self.order, run)
 
 
-def _call(
-    block: RowBlock, step: Any, names: list[str], arrays: list[Any], *values: FloatArray
+def _compute(
+    ranks: Ranks,
+    graphs: Sequence[csr_array],
+    order: IntArray,
+    view_order: IntArray,
+    present: BoolArray | None,
+    topic: str,
+    bounds: IntArray,
+    function: Callable[..., Any],
+    seed: int,
+    state: Any,
+    args: Sequence[Any],
 ) -> Any:
-    """A step on one block, with the arrays that were sent apart from it."""
-    if step.overwrites:  # the operands of a task must stay unchanged
-        values = (*values[:-1], values[-1].copy(order="F"))
-    return replace(step, **dict(zip(names, arrays, strict=True)))(block, *values)
+    """What `function` gives on one rank."""
+    run = RankRun(seed, state, topic if ranks.rank == 0 else None)
+    with run.recorded_warnings():
+        with run.stage("fusion"):
+            stack = rank_stack(ranks, graphs, bounds, order, view_order, present)
+        return parts_of(function(stack, run, *args), run, with_rest=ranks.rank == 0)
 
 
-def make_stack(
-    session: DaskSession,
-    graphs: Sequence[Sequence[Future]],
+@dataclass(frozen=True)
+class RankStack:
+    """The rows of the stacked graphs that one rank has: a `Stack`."""
+
+    ranks: Ranks
+    share: RankShare
+    ghosts: Ghosts
+    block: RowBlock
+    routes: list[IntArray]  # for each rank the positions of the edges to it
+    order: IntArray  # the sample in each row
+    view_order: IntArray  # the view at each position
+    present: BoolArray | None
+    _exchanged: list[Any] = field(default_factory=list)  # values, and those of incoming edges
+
+    @property
+    def n_samples(self) -> int:
+        return self.share.n_samples
+
+    @property
+    def n_views(self) -> int:
+        return self.block.n_views
+
+    @property
+    def keeps_embedding(self) -> bool:
+        return self.n_samples <= EMBEDDING_SAMPLES
+
+    @property
+    def view_graphs(self) -> FloatArray:
+        return self.block.weights
+
+    def by_sample(self, rows: NDArray[Any]) -> Any:
+        return ByRow(rows)
+
+    def compute(self, function: Callable[..., Any], run: Run, *args: Any) -> Any:
+        return function(self, run, *args)
+
+    def edges(self, step: Step, *graphs: FloatArray) -> Any:
+        everywhere = {
+            entry.name: self.ghosts.joined_to(getattr(step, entry.name))
+            for entry in fields(step)
+            if entry.metadata == EVERYWHERE
+        }
+        if step.overwrites and graphs[-1] is self.block.weights:
+            graphs = (*graphs[:-1], graphs[-1].copy(order="F"))
+        if step.takes_incoming:
+            graphs = (graphs[0], self._incoming(graphs[0]), *graphs[1:])
+        return replace(step, **everywhere)(self.block, *graphs)
+
+    rows = edges
+
+    def total(self, step: Step, *graphs: FloatArray) -> Any:
+        return self.share.combine(_sum, self.edges(step, *graphs))
+
+    def symmetric(self, U: FloatArray, dtype: type = np.float64) -> RankGraph:
+        rows = self.block.symmetric_rows(U, self._incoming(U), dtype)
+        return RankGraph(rows, self.ghosts, self.share)
+
+    def n_components(self, A: FloatArray) -> int:
+        graph = self.symmetric(np.ascontiguousarray(A.max(axis=0)))
+        return self.share.count(graph.components())
+
+    def _incoming(self, values: FloatArray) -> FloatArray:
+        """The values of the incoming edges, ordered by source rank; those of the last graph are
+        kept."""
+        if not self._exchanged or self._exchanged[0] is not values:
+            sent = [values[positions] for positions in self.routes]
+            self._exchanged[:] = [values, np.concatenate(self.ranks.exchange_all(sent))]
+        return np.asarray(self._exchanged[1])
+
+
+def _sum(parts: Sequence[Any]) -> Any:
+    return np.sum(parts, axis=0)
+
+
+def rank_stack(
+    ranks: Ranks,
+    graphs: Sequence[csr_array],
     bounds: IntArray,
     order: IntArray,
     view_order: IntArray,
     present: BoolArray | None,
-) -> BlockStack:
-    """Put the rows of the views' graphs, one future per view and block, on one pattern."""
-    n_blocks = len(bounds) - 1
-    own = [list(views) for views in zip(*graphs, strict=True)]
-    patterns = session.map_blocks("stack", _pattern, own, bounds[:-1].tolist())
-    routes = [
-        [
-            session.submit(
-                "stack", _route, patterns[b], int(bounds[c]), int(bounds[c + 1]), block=b
-            )
-            for c in range(n_blocks)
-        ]
-        for b in range(n_blocks)
+) -> RankStack:
+    """The rows of the views' graphs that this rank has, on one pattern."""
+    share = RankShare(ranks, bounds)
+    indptr, indices = united_pattern(graphs)
+    weights = aligned_weights(indptr, indices, graphs)
+    target = np.searchsorted(bounds, indices, side="right") - 1
+    routes = [np.flatnonzero(target == other).astype(indices.dtype) for other in range(ranks.count)]
+    rows = np.repeat(np.arange(share.start, share.stop, dtype=indices.dtype), np.diff(indptr))
+    sent = [
+        _Edges(rows[edges], indices[edges], np.asfortranarray(weights[:, edges]))
+        for edges in routes
     ]
-    outgoing = [
-        [session.submit("stack", _outgoing, patterns[b], route, block=b) for route in routes[b]]
-        for b in range(n_blocks)
-    ]
-    incoming = [[outgoing[b][c] for b in range(n_blocks)] for c in range(n_blocks)]
-    blocks = session.map_blocks("stack", _block, patterns, incoming)
-    weights = BlockValues(session.map_blocks("start", _weights, blocks))
-    return BlockStack(
-        session, bounds, blocks, routes, weights, len(graphs), order, view_order, present
-    )
-
-
-@dataclass(frozen=True)
-class _Pattern:
-    """Rows on their pattern, without incoming edges."""
-
-    n_samples: int
-    first: int
-    indptr: IntArray
-    indices: IntArray
-    weights: FloatArray
+    incoming = ranks.exchange_all(sent)
+    del sent, rows, target
+    sources = np.concatenate([edges.rows for edges in incoming])
+    looked_up = np.unique(np.concatenate([np.unique(indices), np.unique(sources)]))
+    is_own = (looked_up >= share.start) & (looked_up < share.stop)
+    ghosts = Ghosts(ranks, bounds, looked_up[~is_own])
+    block = _block(share, ghosts, indptr, indices, weights, incoming)
+    return RankStack(ranks, share, ghosts, block, routes, order, view_order, present)
 
 
 @dataclass(frozen=True)
 class _Edges:
-    """Edges to the rows of another block."""
+    """Edges to the rows of another rank."""
 
     rows: IntArray
     columns: IntArray
     weights: FloatArray
 
 
-def _pattern(graphs: Sequence[csr_array], first: int) -> _Pattern:
-    indptr, indices = united_pattern(graphs)
-    weights = aligned_weights(indptr, indices, graphs)
-    return _Pattern(int(graphs[0].shape[1]), first, indptr, indices, weights)
-
-
-def _route(own: _Pattern, start: int, stop: int) -> IntArray:
-    """Positions of the edges to rows start..stop-1."""
-    found = np.flatnonzero((own.indices >= start) & (own.indices < stop))
-    return found.astype(own.indices.dtype)
-
-
-def _outgoing(own: _Pattern, positions: IntArray) -> _Edges:
-    rows = np.repeat(np.arange(len(own.indptr) - 1), np.diff(own.indptr))[positions] + own.first
-    return _Edges(
-        rows.astype(own.indices.dtype),
-        own.indices[positions],
-        np.asfortranarray(own.weights[:, positions]),
-    )
-
-
-def _block(own: _Pattern, incoming: Sequence[_Edges]) -> RowBlock:
-    dtype, n_rows = own.indices.dtype, len(own.indptr) - 1
-    rows = np.concatenate([edges.rows for edges in incoming])
-    columns = np.concatenate([edges.columns for edges in incoming]) - own.first
-    # Blocks come in the order of their rows, so that only columns have to be sorted.
+def _block(
+    share: RankShare,
+    ghosts: Ghosts,
+    indptr: IntArray,
+    indices: IntArray,
+    weights: FloatArray,
+    incoming: Sequence[_Edges],
+) -> RowBlock:
+    dtype, n_rows = indices.dtype, len(share)
+    sources = ghosts.number(np.concatenate([edges.rows for edges in incoming]))
+    columns = np.concatenate([edges.columns for edges in incoming]) - share.start
+    own = ghosts.number(indices)
+    # Ranks come in the order of their rows, so that only columns have to be sorted.
     order = np.argsort(columns, kind="stable").astype(dtype)
-    by_column = (starts(np.bincount(columns, minlength=n_rows)), rows[order].astype(dtype), order)
-    weights = np.concatenate([edges.weights for edges in incoming], axis=1)
+    by_column = (starts(np.bincount(columns, minlength=n_rows)), sources[order], order)
+    weights_in = np.concatenate([edges.weights for edges in incoming], axis=1)
     return RowBlock(
-        n_samples=own.n_samples,
-        first=own.first,
-        indptr=own.indptr,
-        indices=own.indices,
-        weights=own.weights,
-        reverse=_reverse(own, by_column, columns),
+        n_samples=ghosts.n_columns,
+        first=ghosts.first,
+        indptr=indptr,
+        indices=own,
+        weights=weights,
+        reverse=_reverse(indptr, own, by_column, columns, ghosts.n_columns),
         incoming=by_column,
-        incoming_weights=np.asfortranarray(weights),
+        incoming_weights=np.asfortranarray(weights_in),
     )
 
 
 def _reverse(
-    own: _Pattern, incoming: tuple[IntArray, IntArray, IntArray], columns: IntArray
+    indptr: IntArray,
+    indices: IntArray,
+    by_column: tuple[IntArray, IntArray, IntArray],
+    columns: IntArray,
+    n_columns: int,
 ) -> IntArray:
     """For every (i, j) the index of (j, i) among the incoming edges, -1 if there is none."""
-    _, rows, order = incoming
-    own_rows = np.repeat(np.arange(len(own.indptr) - 1, dtype=np.int64), np.diff(own.indptr))
-    wanted = own_rows * own.n_samples + own.indices
+    _, sources, order = by_column
+    own_rows = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64), np.diff(indptr))
+    wanted = own_rows * n_columns + indices
     if len(order) == 0:
-        return np.full(len(wanted), -1, dtype=own.indices.dtype)
-    there = columns[order].astype(np.int64) * own.n_samples + rows
+        return np.full(len(wanted), -1, dtype=indices.dtype)
+    there = columns[order].astype(np.int64) * n_columns + sources
     found = np.minimum(np.searchsorted(there, wanted), len(there) - 1)
-    return np.where(there[found] == wanted, order[found], -1).astype(own.indices.dtype)
-
-
-def _weights(block: RowBlock) -> FloatArray:
-    return block.weights
-
-
-def _union(block: RowBlock, A: FloatArray) -> csr_array:
-    """Rows of the union of graphs (V, nnz)."""
-    graph = block.as_matrix(np.ascontiguousarray(A.max(axis=0))).copy()
-    graph.eliminate_zeros()
-    return graph
+    return np.where(there[found] == wanted, order[found], -1).astype(indices.dtype)

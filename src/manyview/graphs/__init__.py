@@ -62,8 +62,8 @@ from manyview.graphs._silent import expand_rows, without_silent
 from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._steps import (
     EVERYWHERE,
-    PER_ROW,
     ClusterWeightByView,
+    EdgeCounts,
     EdgeWeightByView,
     MeanGraph,
     OwnClusterShare,

@@ -1,8 +1,8 @@
 """The graphs of all views stacked on one sparse pattern, on one machine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from manyview.graphs._row_block import (
     united_pattern,
 )
 from manyview.graphs._steps import Step
+from manyview.runtime import RowShare, Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,12 @@ class GraphStack(RowBlock):
     # (n_samples, V): whether the view has the sample of that row; None if all have all.
     present: BoolArray | None = None
 
+    keeps_embedding: ClassVar[bool] = True
+
+    @property
+    def share(self) -> RowShare:
+        return RowShare(self.n_samples)
+
     @property
     def view_graphs(self) -> FloatArray:
         return self.weights
@@ -46,6 +53,9 @@ class GraphStack(RowBlock):
 
     # One block has all rows, so there is nothing to put together or to add up.
     rows = total = edges
+
+    def compute(self, function: Callable[..., Any], run: Run, *args: Any) -> Any:
+        return function(self, run, *args)
 
     def symmetric(self, U: FloatArray, dtype: type = np.float64) -> csr_array:
         return self.symmetric_rows(U, U, dtype)

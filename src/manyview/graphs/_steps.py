@@ -1,8 +1,8 @@
 """Steps: computations on the rows of the stacked graphs, on one machine or on Dask workers.
 
 A step is a frozen dataclass with what it needs as fields. It is called with a `RowBlock` and the
-values of some graphs on its pattern. `GraphStack` calls it once for all rows, `BlockStack` once per
-worker; so each step and its signature exist once.
+values of some graphs on its pattern. `GraphStack` calls it for all rows, `RankStack` for those of
+one worker; so each step and its signature exist once.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.graphs._confidence import own_cluster_share
 from manyview.graphs._row_block import RowBlock, by_edge
+from manyview.runtime import RowShare, Run
 
-#: Metadata of a field: every worker needs the rows of all samples.
+#: Metadata of a field: edges look up rows of it; each worker has its own.
 EVERYWHERE = {"send": "everywhere"}
-#: Metadata of a field: a worker needs the rows of its block. A number is the same for all rows.
-PER_ROW = {"send": "per row"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,14 @@ class Stack(Protocol):
     def n_views(self) -> int: ...
 
     @property
+    def share(self) -> RowShare:
+        """The rows that are here."""
+
+    @property
+    def keeps_embedding(self) -> bool:
+        """Whether the embedding of all samples is a result."""
+
+    @property
     def present(self) -> BoolArray | None:
         """(n_samples, V): whether the view has the sample of that row; None if all have all."""
 
@@ -76,10 +83,13 @@ class Stack(Protocol):
         """A graph on the pattern: the step's value of every edge."""
 
     def rows(self, step: Step, *graphs: Any) -> NDArray[Any]:
-        """The step's values of every row, in the order of the rows."""
+        """The step's values of every row that is here."""
 
     def total(self, step: Step, *graphs: Any) -> Any:
         """The sum of the step's values over all blocks."""
+
+    def compute(self, function: Callable[..., Any], run: Run, *args: Any) -> Any:
+        """function(stack, run, *args), where the rows are; it gives samples by `by_sample`."""
 
     def symmetric(self, U: Any, dtype: type = np.float64) -> Any:
         """(U + U') / 2, as `laplacian_spectrum` takes it."""
@@ -87,8 +97,8 @@ class Stack(Protocol):
     def n_components(self, A: Any) -> int:
         """Connected components of the union of graphs (V, nnz)."""
 
-    def by_sample(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows -> samples in the order of the input."""
+    def by_sample(self, rows: NDArray[Any]) -> Any:
+        """Rows -> samples in the order of the input, once the result is where the user is."""
 
 
 @dataclass(frozen=True)
@@ -143,15 +153,29 @@ class EdgeWeightByView(Step):
 
 
 @dataclass(frozen=True)
+class EdgeCounts(Step):
+    """(V, V + 1): how many edges two views share, or one view has; last, rows with edges."""
+
+    name: ClassVar[str] = "labels"
+
+    def __call__(self, block: RowBlock) -> IntArray:
+        has = block.weights > 0
+        shared = [[np.count_nonzero(one & other) for other in has] for one in has]
+        rows = (block.row_sums_by_view(block.weights) > 0).sum(axis=0)
+        return np.column_stack([shared, rows])
+
+
+@dataclass(frozen=True)
 class ClusterWeightByView(Step):
     """(V, 2, C): of each view's edges, the weight inside each cluster and that which touches it,
     half of it from either end."""
 
     labels: IntArray = field(metadata=EVERYWHERE)
+    n_clusters: int
     name: ClassVar[str] = "weights"
 
     def __call__(self, block: RowBlock) -> FloatArray:
-        count = int(self.labels.max()) + 1
+        count = self.n_clusters
         own = self.labels[block.first : block.first + block.n_rows]
         found = np.zeros((len(block.weights), 2, count))
         for edges, here in by_edge(block.indptr, own):

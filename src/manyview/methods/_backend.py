@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
-from manyview._typing import BoolArray
+from manyview._typing import BoolArray, IntArray
 from manyview.graphs import (
     FitSize,
     GraphOptions,
@@ -48,6 +48,10 @@ class Backend(Protocol):
 
     def scaled(self, views: Any, scalings: Sequence[str | None]) -> Any:
         """The views with the scaling of each."""
+
+    def kept(self, views: Any) -> tuple[Views, IntArray | None]:
+        """The views that predictions and reports are made from, and of which samples; None for
+        all."""
 
     def check_memory(
         self, size: FitSize, estimate: Callable[[FitSize], Estimate], who: str
@@ -95,6 +99,9 @@ class LocalBackend:
             features = None if views.features is None else views.features[v]
             warn_of_view(views.names[v], sample, found[v], features)
         return replace(views, scalings=tuple(found))
+
+    def kept(self, views: Views) -> tuple[Views, None]:
+        return views, None
 
     def check_memory(
         self, size: FitSize, estimate: Callable[[FitSize], Estimate], who: str

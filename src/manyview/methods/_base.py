@@ -34,6 +34,7 @@ from manyview.methods._backend import Backend, LocalBackend, Samples
 from manyview.methods._constraints import Constraint
 from manyview.methods._cross_validation import refuse_split_views
 from manyview.methods._doubts import (
+    edge_counts,
     warn_of_equal_views,
     warn_of_foreign_views,
     warn_of_instability,
@@ -54,6 +55,9 @@ _OPTIONAL = (
     "inconsistent_graphs_",
     "stability_",
     "cluster_stability_",
+    "embedding_",
+    "_confidence",
+    "_edge_counts",
 )
 
 
@@ -170,7 +174,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 backend.run.log("view '%s': scaling %s: %s", name, scaling, SCALINGS[scaling])
         self.view_names_ = views.names
         self.present_ = views.present
-        self._views = None if backend.is_distributed else views
+        self._is_distributed = backend.is_distributed
+        self._views, self._kept = backend.kept(views)
         self._fitted_options = self._graph_options()
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
@@ -233,11 +238,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 self.view_disagreement_, self.sample_disagreement_, self.view_names_
             )
         graphs = self.__dict__.get("view_graphs_", [])  # those that the fit made
-        if len(graphs) == len(self.view_names_):  # not after a fit on Dask
-            everywhere = np.full(len(graphs), len(labels))
-            counts = everywhere if self.present_ is None else self.present_.sum(axis=0)
-            warn_of_silent_views(graphs, self.view_names_, counts)
-            warn_of_equal_views(graphs, self.view_names_)
+        counts = self.__dict__.get("_edge_counts")  # after a fit on Dask
+        if len(graphs) == len(self.view_names_):
+            counts = edge_counts(graphs)
+        if counts is not None:
+            shared, rows = counts
+            everywhere = np.full(len(rows), len(labels))
+            n_present = everywhere if self.present_ is None else self.present_.sum(axis=0)
+            warn_of_silent_views(shared.diagonal(), rows, self.view_names_, n_present)
+            warn_of_equal_views(shared, self.view_names_, len(labels))
 
     def _memory(self, size: FitSize) -> Estimate:
         """What the fit needs on top of the views."""
@@ -275,10 +284,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _suggested(self, stack: Stack, run: Run) -> int:
         """The number that `suggest_n_clusters` gives, with a warning if it is doubtful."""
-        self.cluster_number_ = suggest_from_stack(stack, run.rng, run.seed)
+        self.cluster_number_ = stack.compute(suggest_from_stack, run)
         if self.cluster_number_.doubt:
             warn(self.cluster_number_.doubt)
-        return self.cluster_number_.n_clusters
+        return int(self.cluster_number_.n_clusters)
 
     def clear_checkpoint(self) -> None:
         """Remove the checkpoint of the fit, and its folder if nothing else is in it."""

@@ -61,13 +61,21 @@ def warn_of_instability(stability: FloatArray) -> None:
         )
 
 
+def edge_counts(graphs: Sequence[csr_array]) -> tuple[IntArray, IntArray]:
+    """(V, V): edges that two graphs share, or one has; (V,): rows with edges."""
+    shared = np.diag([graph.nnz for graph in graphs])
+    for (a, one), (b, other) in combinations(enumerate(graphs), 2):
+        shared[a, b] = shared[b, a] = one.multiply(other).nnz
+    return shared, np.array([(np.diff(graph.indptr) > 0).sum() for graph in graphs])
+
+
 def warn_of_silent_views(
-    graphs: Sequence[csr_array], names: Sequence[str], n_present: IntArray
+    n_edges: IntArray, n_rows: IntArray, names: Sequence[str], n_present: IntArray
 ) -> None:
-    """Warn of views that have no edges from most of their samples."""
-    for graph, name, n in zip(graphs, names, n_present.tolist(), strict=True):
-        silent = n - int((np.diff(graph.indptr) > 0).sum())
-        if graph.nnz and silent > _SILENT * n:
+    """Warn of views that have no edges from most of their samples; `n_rows` have edges."""
+    for edges, rows, name, n in zip(n_edges, n_rows, names, n_present.tolist(), strict=True):
+        silent = n - int(rows)
+        if edges and silent > _SILENT * n:
             warn(
                 f"view '{name}' has no nearest neighbours for {silent:,} of {n:,} samples: they "
                 "have no features there, or are equally far from all others; the view counts "
@@ -75,15 +83,14 @@ def warn_of_silent_views(
             )
 
 
-def warn_of_equal_views(graphs: Sequence[csr_array], names: Sequence[str]) -> None:
+def warn_of_equal_views(shared: IntArray, names: Sequence[str], n: int) -> None:
     """Warn of views with nearly the same neighbours, once of all that are alike."""
     alike = np.zeros((len(names), len(names)))
-    for (a, one), (b, other) in combinations(enumerate(graphs), 2):
-        fewest, most = sorted([one.nnz, other.nnz])
-        by_chance = most / (one.shape[0] * (one.shape[0] - 1))
-        if fewest < 3 * one.shape[0] or by_chance > _DENSE:  # a few bridges
+    for a, b in combinations(range(len(names)), 2):
+        fewest, most = sorted([int(shared[a, a]), int(shared[b, b])])
+        if fewest < 3 * n or most / (n * (n - 1)) > _DENSE:  # a few bridges
             continue
-        alike[a, b] = one.multiply(other).nnz > _EQUAL * fewest
+        alike[a, b] = shared[a, b] > _EQUAL * fewest
     group_of = connected_components(alike, directed=False)[1]
     for group in np.flatnonzero(np.bincount(group_of) > 1).tolist():
         *some, last = (f"'{name}'" for v, name in enumerate(names) if group_of[v] == group)

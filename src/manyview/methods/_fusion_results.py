@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import EdgeWeightByView, GraphStack, OwnClusterShare, Stack
+from manyview.graphs import EdgeCounts, EdgeWeightByView, GraphStack, OwnClusterShare, Stack
 from manyview.methods._base import view_index
 from manyview.methods._fusion_steps import InconsistentWeightByView
 from manyview.methods._loop_state import Fusion
@@ -23,12 +23,11 @@ def fusion_results(
 ) -> dict[str, Any]:
     """Attributes of a fitted estimator by name; `splits` tells whether S_v was split."""
     with run.stage("labels"):
-        views = _positions(stack)
+        views, share = _positions(stack), stack.share
         converged = fusion.spectrum.n_components == n_clusters
-        rows = fusion.spectrum.components if converged else _kmeans(fusion, n_clusters, run.seed)
+        rows = fusion.spectrum.components if converged else _kmeans(stack, fusion, n_clusters, run)
+        labels = relabel_by_first_sample(rows, share, stack.order)
         found = {
-            "labels_": relabel_by_first_sample(stack.by_sample(rows)),
-            "embedding_": stack.by_sample(fusion.F),
             "view_weights_": fusion.alpha[views],
             "history_": [
                 replace(one, view_weights=tuple(one.view_weights[v] for v in views))
@@ -38,30 +37,52 @@ def fusion_results(
             "converged_": converged,
             "stop_reason_": fusion.stop_reason,
         }
+        if stack.keeps_embedding:
+            found["embedding_"] = stack.by_sample(fusion.F)
+        of_graphs = (stack, fusion.U, labels, fusion.alpha)
         if not splits:
-            return found | graph_results(stack, fusion.U, found)
-        found |= disagreement(stack, stack.rows(InconsistentWeightByView(), fusion.A))
-        return found | graph_results(stack, fusion.U, found, fusion.A)
+            return found | graph_results(*of_graphs)
+        inconsistent = stack.rows(InconsistentWeightByView(), fusion.A)
+        return found | graph_results(*of_graphs, inconsistent, fusion.A)
 
 
 def graph_results(
-    stack: Stack, U: Any, found: dict[str, Any], A: Any | None = None
+    stack: Stack,
+    U: Any,
+    labels: IntArray,
+    view_weights: FloatArray,
+    inconsistent: FloatArray | None = None,
+    A: Any | None = None,
 ) -> dict[str, Any]:
-    """Attributes that come from the graphs: these here, confidence on Dask. A only if it can't be
-    made of the others."""
+    """Labels, disagreement and graphs; on Dask the confidence, and what warnings need, instead of
+    graphs.
+
+    `labels` are those of the rows, `view_weights` in the order of the stack. `inconsistent` is the
+    weight of E_v of each row in each view, if graphs are split; A is given only if it can't be made
+    of S and U.
+    """
+    found: dict[str, Any] = {"labels_": stack.by_sample(labels)}
+    share, views, disagreement = stack.share, _positions(stack), None
+    if inconsistent is not None:
+        total = stack.rows(EdgeWeightByView())
+        disagreement = _share(inconsistent, total)
+        by_view = _share(share.sum(inconsistent), share.sum(total))
+        found["sample_disagreement_"] = stack.by_sample(disagreement[:, views])
+        found["view_disagreement_"] = by_view[views]
     if not isinstance(stack, GraphStack):
-        return {"_confidence": _confidence(stack, found)}
-    views = _positions(stack)
-    graphs = {
-        "view_graphs_": [stack.matrix(stack.weights[v]) for v in views],
-        "unified_graph_": stack.matrix(U),
-    }
+        trusted = trust(disagreement, len(labels), stack.n_views)
+        step, counts = OwnClusterShare(labels, trusted, vote_weights(view_weights)), EdgeCounts()
+        found["_confidence"] = stack.by_sample(stack.rows(step))
+        counted = stack.total(counts)[views]
+        return found | {"_edge_counts": (counted[:, views], counted[:, -1])}
+    found["view_graphs_"] = [stack.matrix(stack.weights[v]) for v in views]
+    found["unified_graph_"] = stack.matrix(U)
     if A is not None:
-        graphs["consistent_graphs_"] = [stack.matrix(A[v]) for v in views]
-    return graphs
+        found["consistent_graphs_"] = [stack.matrix(A[v]) for v in views]
+    return found
 
 
-def _kmeans(fusion: Fusion, n_clusters: int, seed: int) -> IntArray:
+def _kmeans(stack: Stack, fusion: Fusion, n_clusters: int, run: Run) -> IntArray:
     """Labels by k-means on the embedding, for a loop that ended without C components."""
     warn(
         f"the loop ended after {len(fusion.history) - 1} rounds ({fusion.stop_reason}) with "
@@ -70,7 +91,7 @@ def _kmeans(fusion: Fusion, n_clusters: int, seed: int) -> IntArray:
         ConvergenceWarning,
     )
     fusion.spectrum.warn_unless_converged()
-    return kmeans_labels(fusion.F, n_clusters, seed)
+    return kmeans_labels(fusion.F, n_clusters, run.seed, share=stack.share)
 
 
 def _positions(stack: Stack) -> IntArray:
@@ -78,34 +99,8 @@ def _positions(stack: Stack) -> IntArray:
     return np.argsort(stack.view_order)
 
 
-def disagreement(stack: Stack, inconsistent: FloatArray) -> dict[str, FloatArray]:
-    """The share of E_v in S_v, per sample and per view; NaN where S_v has no edge.
-
-    `inconsistent` is the weight of E_v of each row in each view.
-    """
-    views = _positions(stack)
-    total = stack.by_sample(stack.rows(EdgeWeightByView()))[:, views]
-    inconsistent = stack.by_sample(inconsistent)[:, views]
-    return {
-        "sample_disagreement_": _share(inconsistent, total),
-        "view_disagreement_": _share(inconsistent.sum(axis=0), total.sum(axis=0)),
-    }
-
-
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)
-
-
-def _confidence(stack: Stack, found: dict[str, Any]) -> FloatArray:
-    """As `confidence_`, computed where the graphs are, before they are discarded."""
-    n, views = stack.n_samples, stack.view_order
-    trusted = trust(found.get("sample_disagreement_"), n, stack.n_views)
-    step = OwnClusterShare(
-        labels=found["labels_"][stack.order],
-        trust=trusted[stack.order][:, views],
-        view_weights=vote_weights(found["view_weights_"])[views],
-    )
-    return np.asarray(stack.by_sample(stack.rows(step)))
 
 
 def _fitted_graphs(self: Any) -> list[csr_array]:

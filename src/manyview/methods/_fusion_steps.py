@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.graphs import EVERYWHERE, PER_ROW, RowBlock, Stack, Step, gathered
+from manyview.graphs import EVERYWHERE, RowBlock, Stack, Step, gathered
 from manyview.runtime import Run
 from manyview.spectral import Eigenpairs, Spectrum, cache_aligned, is_large, laplacian_spectrum
 
@@ -21,8 +21,8 @@ class ProjectRows(Step):
     simplex, over the columns in which some A_v is positive."""
 
     F: FloatArray = field(metadata=EVERYWHERE)
-    pull: float | FloatArray = field(metadata=PER_ROW)
-    factor: float | FloatArray = field(metadata=PER_ROW)
+    pull: float | FloatArray
+    factor: float | FloatArray
     view_shares: FloatArray = field()
     name: ClassVar[str] = "unify"
 
@@ -162,10 +162,10 @@ class ExcessWeightByView(Step):
         return np.array([block.row_sums(values) for values in above]).T
 
 
-def lookup_copy(F: FloatArray) -> Any:
+def lookup_copy(F: FloatArray, n_samples: int) -> Any:
     """F as the rows of U look it up. For many samples that is single precision, padded to whole
-    cache lines: F is not more exact than that there."""
-    if not is_large(len(F)):
+    cache lines: F is not more exact than that there. `n_samples` are all, `F` may have some."""
+    if not is_large(n_samples):
         return F
     padded = np.zeros((len(F), -16 * (-F.shape[1] // 16)), dtype=np.float32)
     padded[:, : F.shape[1]] = F

@@ -1,9 +1,10 @@
 """Labels, embedding and confidence of new and of fitted samples."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,6 +23,7 @@ from manyview.predict import (
     ClusterModel,
     Prediction,
     TrainingView,
+    is_dask,
     match_views,
     named_views,
     new_tables,
@@ -58,10 +60,11 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Labels and embedding of new samples, by the votes of their nearest fitted samples."""
 
     labels_: IntArray
-    embedding_: FloatArray
     view_names_: tuple[str, ...]
     views: Any
-    _views: Views | None  # None after a fit on Dask
+    _views: Views  # after a fit on Dask of the samples that were kept
+    _kept: IntArray | None  # these samples; None for all
+    _is_distributed: bool
     _fitted_options: GraphOptions  # parameters may have been set since
     _seed: int
     _confidence: FloatArray  # after a fit on Dask
@@ -112,27 +115,26 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         A sample that was fitted is its own nearest.
         """
         model: ClusterModel = self.to_model()
-        return model.mean_of_neighbors(self._new_views(model, X, present), self.embedding_)
+        return model.mean_of_neighbors(
+            self._new_views(model, X, present), self._of_kept(self.embedding_)
+        )
 
     @available_if(_has_features)
     def to_model(self, features: Sequence[tuple[str, ...] | None] | None = None) -> ClusterModel:
         """A model that labels new samples and can be saved to a file.
+
+        After a fit on Dask it has at most 20,000 of the samples, drawn at random.
 
         Parameters
         ----------
         features : names of the columns of every view, optional
         """
         check_is_fitted(self)
-        if self._views is None:
-            raise ValueError(
-                f"{type(self).__name__} was fitted on Dask, where its samples stay; expected a fit "
-                "without client to compare new samples with"
-            )
         views, options = self._views, self._fitted_options
         names = features or views.features or [None] * len(views.names)
         return ClusterModel(
             views=tuple(self._training_view(views, v, columns) for v, columns in enumerate(names)),
-            labels=self.labels_,
+            labels=self._of_kept(self.labels_),
             neighbor_search=options.search,
             seed=self._seed,
             about={
@@ -149,8 +151,10 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         `confidence_`, maps and reports are made of these graphs.
         """
         check_is_fitted(self)
-        if self._views is None or get_tags(self).input_tags.pairwise:
+        if get_tags(self).input_tags.pairwise:
             raise AttributeError(f"{type(self).__name__} has no features to make graphs of")
+        if self.is_distributed_:
+            raise AttributeError("the graphs stayed on the Dask workers, and are gone")
         n = self._views.n_samples
         if n < 3:  # no neighbour is nearer than another one
             return [csr_array((n, n)) for _ in self._views.names]
@@ -166,7 +170,7 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Votes as in `predict`; NaN for a sample without edges in any view.
         """
         check_is_fitted(self)
-        if self.is_distributed_:
+        if hasattr(self, "_confidence"):
             return self._confidence
         graphs = self.view_graphs_
         if len(graphs) != len(self.view_names_):
@@ -187,7 +191,37 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @property
     def is_distributed_(self) -> bool:
         """Whether it was fitted on Dask: samples and graphs stayed on the workers."""
-        return self._views is None
+        return self._is_distributed
+
+    @cached_property
+    def embedding_(self) -> FloatArray:
+        """Set by fits of up to a million samples on Dask, and by all others."""
+        check_is_fitted(self)
+        raise AttributeError(
+            f"the embedding of {len(self.labels_):,} samples stayed on the Dask workers; expected "
+            "at most 1,000,000 samples"
+        )
+
+    def of_kept_samples(self) -> tuple[Self, IntArray, Views]:
+        """The fit with the samples alone that were kept after a fit on Dask, which these are, and
+        their features.
+
+        Their neighbours are found among themselves.
+        """
+        part, rows = copy(self), self._kept
+        changed: dict[str, Any] = {"_is_distributed": False, "_kept": None}
+        if rows is not None:
+            names = ("labels_", "embedding_", "stability_", "sample_disagreement_", "_confidence")
+            changed |= {name: vars(self)[name][rows] for name in names if name in vars(self)}
+            changed["present_"] = self._views.present
+            if hasattr(self, "cluster_number_"):
+                labels = tuple(one[rows] for one in self.cluster_number_.labels)
+                changed["cluster_number_"] = replace(self.cluster_number_, labels=labels)
+        part.__dict__.update(changed)
+        return part, np.arange(len(self.labels_)) if rows is None else rows, self._views
+
+    def _of_kept(self, values: Any) -> Any:
+        return values if self._kept is None else values[self._kept]
 
     def _voters(self) -> tuple[int, ...]:
         """Neighbours that vote, per view: those of its graph, unless that is complete."""
@@ -202,7 +236,8 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _training_view(
         self, views: Views, v: int, features: tuple[str, ...] | None
     ) -> TrainingView:
-        own, matrix, trusted = views.samples_of(v), views.matrices[v], self._trust()[:, v]
+        own, matrix = views.samples_of(v), views.matrices[v]
+        trusted = self._of_kept(self._trust()[:, v])
         return TrainingView(
             name=views.names[v],
             matrix=matrix if own is None else matrix[own],
@@ -216,6 +251,8 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _prediction(self, X: Any, present: Any) -> Prediction:
         model: ClusterModel = self.to_model()
+        if is_dask(X):
+            return model.predict(X, present)
         return model.predict_views(self._new_views(model, X, present))
 
     def _new_views(self, model: ClusterModel, X: Any, present: Any) -> Views:

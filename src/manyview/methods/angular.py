@@ -13,14 +13,10 @@ from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP, real
 from manyview.methods._docs import shared_docs
-from manyview.methods._fusion_results import (
-    edge_disagreement,
-    fusion_results,
-    inconsistent_graphs,
-)
+from manyview.methods._fusion_results import edge_disagreement, inconsistent_graphs
 from manyview.methods._memory_model import fusion_memory
 from manyview.methods._predict_mixin import PredictMixin
-from manyview.methods.cigmvc import Rules, learn_unified_graph
+from manyview.methods.cigmvc import Rules, clusters_by_rules
 from manyview.runtime import Estimate, Run
 from manyview.spectral import Spectrum, unit_rows
 
@@ -33,7 +29,7 @@ class AngularRules(Rules):
 
     def embedding(self, spectrum: Spectrum) -> FloatArray:
         """Eigenvectors with all rows scaled to the same length, ||F||_F^2 = C."""
-        n_samples, n_clusters = spectrum.embedding.shape
+        n_samples, n_clusters = spectrum.rows.n_samples, spectrum.embedding.shape[1]
         return np.asarray(unit_rows(spectrum.embedding) * np.sqrt(n_clusters / n_samples))
 
     def row_factor(self, stack: Stack) -> float | FloatArray:
@@ -138,8 +134,7 @@ class AngularCIGMVC(PredictMixin, MultiViewClusterer):
     def _learn(self, stack: Stack, run: Run) -> dict[str, Any]:
         penalty = (float(self.beta), float(self.gamma))
         rules = AngularRules(penalty, self.updates, self.lambda_init, self.max_iter, self.tol)
-        fusion = learn_unified_graph(stack, self.n_clusters_, rules, run)
-        return fusion_results(stack, fusion, self.n_clusters_, run)
+        return dict(stack.compute(clusters_by_rules, run, self.n_clusters_, rules))
 
     edge_disagreement = edge_disagreement
     inconsistent_graphs_ = cached_property(inconsistent_graphs)

@@ -74,6 +74,12 @@ class Rules:
         return 1.0
 
 
+def clusters_by_rules(stack: Stack, run: Run, n_clusters: int, rules: Rules) -> dict[str, Any]:
+    """Attributes of a fitted estimator by name."""
+    fusion = learn_unified_graph(stack, n_clusters, rules, run)
+    return fusion_results(stack, fusion, n_clusters, run, splits=rules.penalty is not None)
+
+
 def learn_unified_graph(stack: Stack, n_clusters: int, rules: Rules, run: Run) -> Fusion:
     """Algorithm 1: learn U from the consistent parts until it has `n_clusters` components.
 
@@ -165,7 +171,9 @@ def unified_graph(
         n_views = len(alpha)
         shares, pull = np.full(n_views, 1 / n_views), lambda_ / 2 * np.mean(1 / (n_views * alpha))
     scaling = _present_scaling(stack.present, shares)
-    step = ProjectRows(lookup_copy(F), pull * scaling, scaling * row_factor, shares)
+    step = ProjectRows(
+        lookup_copy(F, stack.n_samples), pull * scaling, scaling * row_factor, shares
+    )
     return stack.edges(step, A)
 
 
@@ -205,9 +213,9 @@ def _over_samples(stack: Stack, rows: FloatArray) -> FloatArray:
     """Sums of (n_samples, V) over the samples; a view's sum over its present samples is scaled to
     all samples, so that a view neither gains nor loses by missing ones."""
     if stack.present is None:
-        return np.asarray(rows.sum(axis=0))
-    counts = stack.present.sum(axis=0)
-    return np.asarray((rows * stack.present).sum(axis=0) * (stack.n_samples / counts))
+        return stack.share.sum(rows)
+    counts = stack.share.sum(stack.present)
+    return np.asarray(stack.share.sum(rows * stack.present) * (stack.n_samples / counts))
 
 
 @shared_docs
@@ -335,8 +343,7 @@ class CIGMVC(PredictMixin, MultiViewClusterer):
     def _learn(self, stack: Stack, run: Run) -> dict[str, Any]:
         penalty = (float(self.beta), float(self.gamma))
         rules = Rules(penalty, self.updates, self.lambda_init, self.max_iter, self.tol)
-        fusion = learn_unified_graph(stack, self.n_clusters_, rules, run)
-        return fusion_results(stack, fusion, self.n_clusters_, run)
+        return dict(stack.compute(clusters_by_rules, run, self.n_clusters_, rules))
 
     edge_disagreement = edge_disagreement
     inconsistent_graphs_ = cached_property(inconsistent_graphs)

@@ -28,7 +28,6 @@ from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, integer, optional, real
 from manyview.methods._docs import shared_docs
 from manyview.methods._fusion_results import (
-    disagreement,
     edge_disagreement,
     graph_results,
     graphs_within_unified,
@@ -37,7 +36,7 @@ from manyview.methods._fusion_results import (
 from manyview.methods._fusion_steps import ExcessWeightByView, ProjectRows, lookup_copy
 from manyview.methods._memory_model import consensus_memory
 from manyview.methods._predict_mixin import PredictMixin
-from manyview.runtime import Estimate, Run, check_integer
+from manyview.runtime import Estimate, RowShare, Run, check_integer
 from manyview.spectral import (
     MAX_CLUSTERS,
     ClusterNumber,
@@ -173,10 +172,12 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         with self._running() as run, self._backend(run, client, checkpoint) as backend:
 
             def learn(stack: Stack) -> dict[str, Any]:
-                found = consensus_results(
-                    stack, self.n_clusters_, run, self.n_resamples, self.resolution
+                found: dict[str, Any] = stack.compute(
+                    consensus_results, run, self.n_clusters_, self.n_resamples, self.resolution
                 )
-                return found if self._views is None else of_all(found, stack, self._views.n_samples)
+                if backend.is_distributed:
+                    return found
+                return of_all(found, stack, self._views.n_samples)
 
             self._learned(
                 backend.run_fit(
@@ -199,13 +200,16 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         return int(leiden_labels(graph, self.resolution, run.seed).max()) + 1
 
     def suggest_n_clusters(
-        self, X: Any, *, present: Any = None, max_clusters: int = MAX_CLUSTERS
+        self, X: Any, *, present: Any = None, max_clusters: int = MAX_CLUSTERS, client: Any = None
     ) -> ClusterNumber:
         """The suggested number of clusters, with the evidence; X is as in `fit`."""
         check_integer("max_clusters", max_clusters, 2)
-        with self._running() as run, self._backend(run) as backend:
-            stack = self._separate_graphs(backend, self._read(backend, X, present)).stack()
-            return suggest_from_stack(stack, run.rng, run.seed, max_clusters)
+        with self._running() as run, self._backend(run, client) as backend:
+            found: ClusterNumber = backend.run_fit(
+                lambda: self._separate_graphs(backend, self._read(backend, X, present)),
+                lambda stack: stack.compute(suggest_from_stack, run, max_clusters),
+            )
+            return found
 
     edge_disagreement = edge_disagreement
     consistent_graphs_ = cached_property(graphs_within_unified)
@@ -216,7 +220,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
 
 
 def consensus_results(
-    stack: Stack, n_clusters: int, run: Run, n_resamples: int, resolution: float | None = None
+    stack: Stack, run: Run, n_clusters: int, n_resamples: int, resolution: float | None = None
 ) -> dict[str, Any]:
     """Attributes of a fitted estimator by name."""
     first = _clusters(stack, np.ones(stack.n_views), n_clusters, run, resolution)
@@ -226,25 +230,24 @@ def consensus_results(
     weights = view_weights(stack, labels)
     last = _clusters(stack, weights, n_clusters, run, resolution, start)
     del start
-    found = {
-        "labels_": relabel_by_first_sample(stack.by_sample(last.labels)),
-        "embedding_": stack.by_sample(last.embedding),
-        "view_weights_": weights[np.argsort(stack.view_order)],
-    }
+    labels = relabel_by_first_sample(last.labels, stack.share, stack.order)
+    embedding = last.embedding
+    found = {"view_weights_": weights[np.argsort(stack.view_order)]}
+    if stack.keeps_embedding:
+        found["embedding_"] = stack.by_sample(embedding)
     if n_resamples:
         with run.stage("stability"):
             stability = last.stability(run.seed, n_resamples)
         found["stability_"] = stack.by_sample(stability)
-        found["cluster_stability_"] = _mean_by_cluster(found["stability_"], found["labels_"])
-    embedding = last.embedding
+        found["cluster_stability_"] = _mean_by_cluster(stack.share, stability, labels)
     del last
     with run.stage("split"):
         U = _unified(stack, weights, embedding)
         del embedding
         # The part of S_v that minimises ||U - A_v|| is the smaller of both.
-        found |= disagreement(stack, stack.rows(ExcessWeightByView(), U))
+        inconsistent = stack.rows(ExcessWeightByView(), U)
     with run.stage("labels"):
-        return found | graph_results(stack, U, found)
+        return found | graph_results(stack, U, labels, weights, inconsistent)
 
 
 def of_all(found: dict[str, Any], stack: Stack, n: int) -> dict[str, Any]:
@@ -263,7 +266,7 @@ def of_all(found: dict[str, Any], stack: Stack, n: int) -> dict[str, Any]:
     }
     if "stability_" in found:
         out["stability_"] = expand_rows(found["stability_"], known, n, 0.0)
-        out["cluster_stability_"] = _mean_by_cluster(out["stability_"], out["labels_"])
+        out["cluster_stability_"] = _mean_by_cluster(RowShare(n), out["stability_"], out["labels_"])
     return out
 
 
@@ -290,7 +293,8 @@ def view_weights(stack: Stack, labels: IntArray) -> FloatArray:
     e is the share of the weight of a cluster's edges that stays inside it, beyond what edges
     between random samples would have; the mean over the clusters. It is near 0 for a view of noise.
     """
-    inside, touching = np.moveaxis(stack.total(ClusterWeightByView(labels)), 1, 0)
+    step = ClusterWeightByView(labels, stack.share.count(labels))
+    inside, touching = np.moveaxis(stack.total(step), 1, 0)
     share = np.divide(inside, touching, out=np.zeros_like(inside), where=touching > 0)
     total = touching.sum(axis=1, keepdims=True)
     chance = touching / np.where(total > 0, total, 1.0)
@@ -322,14 +326,18 @@ def _clusters(
             graph, count, run.rng, normalized=True, start=start, is_soft=True
         )
     with run.stage("labels"):
-        embedding = soft_embedding(spectrum.embedding, spectrum.values, n_clusters)
+        embedding = soft_embedding(spectrum.embedding, spectrum.values, n_clusters, spectrum.rows)
         if resolution is None:
-            labels = kmeans_labels(embedding, n_clusters, run.seed, by_distance=True)
+            labels = kmeans_labels(
+                embedding, n_clusters, run.seed, by_distance=True, share=spectrum.rows
+            )
     return Clustering(labels, embedding, graph, spectrum, resolution)
 
 
-def _mean_by_cluster(values: FloatArray, labels: IntArray) -> FloatArray:
-    return np.asarray(np.bincount(labels, values) / np.bincount(labels))
+def _mean_by_cluster(share: RowShare, values: FloatArray, labels: IntArray) -> FloatArray:
+    by_cluster = partial(np.bincount, minlength=share.count(labels))
+    sums = share.total(by_cluster, labels, values)
+    return np.asarray(sums / share.total(by_cluster, labels))
 
 
 def _unified(stack: Stack, weights: FloatArray, embedding: FloatArray) -> Any:
@@ -338,5 +346,5 @@ def _unified(stack: Stack, weights: FloatArray, embedding: FloatArray) -> Any:
     total = stack.rows(EdgeWeightByView()) @ shares
     tiny = np.finfo(np.float64).tiny  # smaller numbers have no inverse
     factor = 1 / np.where(total > 0, np.maximum(total, tiny), 1.0)
-    step = ProjectRows(lookup_copy(embedding), _PULL, factor, shares)
+    step = ProjectRows(lookup_copy(embedding, stack.n_samples), _PULL, factor, shares)
     return stack.edges(step, stack.view_graphs)

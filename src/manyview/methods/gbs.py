@@ -10,14 +10,10 @@ from manyview.inputs import Scaling, ViewColumns
 from manyview.methods._base import MultiViewClusterer
 from manyview.methods._constraints import COMMON, GRAPH, LOOP
 from manyview.methods._docs import shared_docs
-from manyview.methods._fusion_results import (
-    fusion_results,
-    inconsistent_graphs,
-    unsplit_graphs,
-)
+from manyview.methods._fusion_results import inconsistent_graphs, unsplit_graphs
 from manyview.methods._memory_model import fusion_memory
 from manyview.methods._predict_mixin import PredictMixin
-from manyview.methods.cigmvc import Rules, learn_unified_graph
+from manyview.methods.cigmvc import Rules, clusters_by_rules
 from manyview.runtime import Estimate, Run
 
 
@@ -102,8 +98,7 @@ class GBS(PredictMixin, MultiViewClusterer):
 
     def _learn(self, stack: Stack, run: Run) -> dict[str, Any]:
         rules = Rules(None, self.updates, self.lambda_init, self.max_iter, self.tol)
-        fusion = learn_unified_graph(stack, self.n_clusters_, rules, run)
-        return fusion_results(stack, fusion, self.n_clusters_, run, splits=False)
+        return dict(stack.compute(clusters_by_rules, run, self.n_clusters_, rules))
 
     consistent_graphs_ = cached_property(unsplit_graphs)
     inconsistent_graphs_ = cached_property(inconsistent_graphs)

@@ -20,6 +20,7 @@ from manyview.inputs import (
     plain_tables,
     views_from_tables,
 )
+from manyview.predict._blocks import is_dask, predict_blocks
 from manyview.predict._new_samples import check_view_names, named_views, new_tables
 from manyview.predict._training_views import TrainingView, match_views, prepare_like
 from manyview.predict._voting import vote_shares, votes_by_distance
@@ -170,7 +171,8 @@ class ClusterModel:
         data : as in `manyview.cluster`
             Tables by view name, or all views in order. Views left out, rows of NaN and missing
             samples have no vote. Columns with names may be in any order. Data frames with an index
-            of their own are joined by it.
+            of their own are joined by it. Dask collections are predicted block by block; row i of
+            every view is sample i.
         present : boolean array of shape (n_samples, n_views), optional
             False where a view lacks a sample.
         views : optional
@@ -180,6 +182,8 @@ class ClusterModel:
             Fill empty cells (NaN) of tables in a dict or list with the medians of the training
             samples.
         """
+        if is_dask(data):
+            return self._predict_dask(data, present, impute)
         is_raw = is_collection(data) and not isinstance(data, AlignedTables)
         if is_raw and (self.categorical or impute is not None):
             own = plain_tables(name_tables(named_views(data, self.names)), self.categorical)
@@ -191,6 +195,18 @@ class ClusterModel:
         tables = new_tables(data, self.names, views, present)
         ids = tables.ids if tables.has_ids else None
         return replace(self.predict_views(self.read(tables)), ids=ids)
+
+    def _predict_dask(self, data: Any, present: Any, impute: str | None) -> Prediction:
+        for name, value in (("present", present), ("impute", impute)):
+            if value is not None:
+                raise ValueError(f"{name} with Dask collections; expected rows of NaN, or nothing")
+        several = is_collection(data)
+        found = predict_blocks(self, named_views(data if several else [data], self.names))
+        return Prediction(
+            np.concatenate([one.labels for one in found]),
+            np.concatenate([one.shares for one in found]),
+            np.concatenate([one.novelty for one in found]),
+        )
 
     def read(self, tables: Any, present: Any = None) -> Views:
         """New samples in the views of the model; row i of every table is sample i."""

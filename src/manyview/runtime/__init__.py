@@ -22,4 +22,5 @@ from manyview.runtime._memory import (
     memory_left,
     memory_limit,
 )
+from manyview.runtime._row_share import RowShare, segment_length, total_of
 from manyview.runtime._run import Run

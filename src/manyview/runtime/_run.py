@@ -1,7 +1,7 @@
 """Seed, stage timings and progress logging of one fit."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -41,6 +41,12 @@ class Run:
     def log(self, text: str, *values: object) -> None:
         """Log one line of progress with the elapsed seconds."""
         logger.info("%.1f s: " + text, self.elapsed, *values)
+
+    def add_stages(self, seconds: Mapping[str, float]) -> None:
+        """Count the stages of a part of this fit that ran elsewhere, during the current stage."""
+        for name, spent in seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + spent
+            self._nested += spent
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

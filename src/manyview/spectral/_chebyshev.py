@@ -10,15 +10,16 @@ for a similar matrix. Filters run in single precision; residuals are measured in
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
-from manyview.runtime import logger
+from manyview.runtime import RowShare, logger, total_of
 
 #: Limit of the residuals ||H x - w x|| as a share of the bound of the eigenvalues, which bounds the
 #: error of the eigenvalues. Residuals must also be below ten times this share of the gap between w
@@ -43,8 +44,9 @@ _MAX_DEGREE = 60
 _FAIR_TRIAL = 80
 # How much larger the residuals of soft vectors may be that hardly count.
 _SOFTEST = 10
-# Rows that dense steps take at once: a copy of them fits the cache.
-_ROWS_AT_ONCE = 2**14
+# Smallest eigenvalue of the inner products of columns that are far from dependent; below the other
+# one, what is left is rounding errors. Attempts at making them independent.
+_INDEPENDENT, _NEGLIGIBLE, _ATTEMPTS = 1e-6, 1e-15, 4
 # How much more the filter may amplify the lowest eigenvectors than the last wanted one.
 _MAX_SKEW: dict[type, float] = {np.float32: 1e5, np.float64: 1e10}
 
@@ -75,10 +77,13 @@ def chebyshev_steps(degree: int, edge: float, bound: float) -> Iterator[Step]:
 
 
 class SymmetricOperator(Protocol):
-    """A symmetric matrix H with eigenvalues from 0 to `bound`, known by products with blocks."""
+    """A symmetric matrix H with eigenvalues from 0 to `bound`, known by products with blocks.
+
+    Blocks have the rows of `share`, all or some.
+    """
 
     @property
-    def n_samples(self) -> int: ...
+    def share(self) -> RowShare: ...
 
     @property
     def bound(self) -> float: ...
@@ -100,8 +105,8 @@ class Operator:
     first: int = 0
 
     @property
-    def n_samples(self) -> int:
-        return int(self.weights.shape[1])
+    def share(self) -> RowShare:
+        return RowShare(int(self.weights.shape[1]))
 
     def times(self, block: FloatArray) -> FloatArray:
         block = cache_aligned(block, block.dtype.type)
@@ -140,13 +145,19 @@ class NullSpace:
     components: IntArray
     vector: FloatArray
 
-    def remove_from(self, block: FloatArray) -> None:
+    def remove_from(self, block: FloatArray, share: RowShare) -> None:
         """Make every column orthogonal to all of them, in place."""
         from manyview import _kernels
 
-        n = len(self.components)
-        sums = csr_array((self.vector, (self.components, np.arange(n))))
-        coefficients = (sums @ block) / sums.power(2).sum(axis=1)[:, None]
+        count = share.count(self.components)
+
+        def sums(vector: FloatArray, components: IntArray, block: FloatArray) -> FloatArray:
+            entries = (vector, (components, np.arange(len(vector))))
+            own = csr_array(entries, shape=(count, len(vector)))
+            return np.column_stack([own @ block, own @ vector])
+
+        found = share.total(sums, self.vector, self.components, block)
+        coefficients = found[:, :-1] / found[:, -1:]
         _kernels.subtract_projections(block, self.components, self.vector, coefficients)
 
 
@@ -208,11 +219,12 @@ def chebyshev_eigenpairs(
     may grow with the root of the first gap / their own, up to ten times, and single precision is
     enough.
     """
-    n, bound = operator.n_samples, operator.bound
+    share, bound = operator.share, operator.bound
+    n = share.n_samples
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf
-    block: Any = _starting_block(n, width, start, rng).astype(
+    block: Any = _starting_block(share, width, start, rng).astype(
         np.float32 if is_soft else np.float64, copy=False
     )
     n_products, passes = 0, 0
@@ -227,12 +239,14 @@ def chebyshev_eigenpairs(
         gained = next_degree * float(_growth(last, start.edge, bound))
     while True:
         if null is not None:
-            null.remove_from(block)
-        block, overlaps = _independent(block)
+            null.remove_from(block, share)
+        block, overlaps = independent(block, share)
         image = operator.times(block)
         n_products += 1
-        values, turn = eigh(inner_products(block, image), overlaps, check_finite=False)
-        residuals = _turn(block, image, turn, values)[: wanted + 1]
+        inner = share.by_segment(inner_products, block, image)
+        values, turn = share.combine(partial(_ritz, overlaps), inner)
+        own = turn.astype(block.dtype), values.astype(block.dtype)
+        residuals = np.sqrt(share.total(partial(_turn, *own), block, image))[: wanted + 1]
         del image
         gaps = values[-1] - values[: wanted + 1]
         floor = max(1e-5 * tolerance, _FLOOR)
@@ -275,54 +289,65 @@ def chebyshev_eigenpairs(
 
 
 def _starting_block(
-    n: int, width: int, start: Eigenpairs | None, rng: np.random.Generator
+    share: RowShare, width: int, start: Eigenpairs | None, rng: np.random.Generator
 ) -> FloatArray:
     """The vectors of the start, and at least two random ones.
 
     A group of samples that became disconnected since then may have no share in the vectors of the
     start; without random ones it would never be found, and residuals would not show it.
     """
-    if start is None:
-        return rng.standard_normal((n, width))
-    kept = start.vectors[:, : width - _RANDOM_VECTORS]
-    more = rng.standard_normal((n, width - kept.shape[1])) / np.sqrt(n)
-    return np.hstack([kept, more])
+    kept = np.empty((len(share), 0))
+    if start is not None:
+        kept = start.vectors[:, : width - _RANDOM_VECTORS]
+    count = width - kept.shape[1]
+    more = share.draw(rng, lambda own, rows: own.standard_normal((rows, count)))
+    return np.hstack([kept, more / np.sqrt(share.n_samples)])
 
 
-def _independent(block: FloatArray) -> tuple[FloatArray, FloatArray]:
+def independent(block: FloatArray, share: RowShare) -> tuple[FloatArray, FloatArray]:
     """Columns of length 1 with the same span, and their inner products; written over the block.
 
-    Rayleigh-Ritz makes them orthogonal; they only must be far from linearly dependent.
+    Rayleigh-Ritz makes them orthogonal; they only must be far from linearly dependent: `least` is
+    the smallest eigenvalue of their inner products.
     """
-    overlaps = inner_products(block, block)
-    lengths = np.sqrt(np.diag(overlaps))
-    lengths = np.where(lengths > 0, lengths, 1.0)
-    block /= lengths.astype(block.dtype)
-    overlaps /= lengths[:, None] * lengths
-    if eigvalsh(overlaps, check_finite=False)[0] < 1e-6:
-        block = np.linalg.qr(block)[0]
-        overlaps = np.eye(block.shape[1])
+    for attempt in range(_ATTEMPTS):
+        inner = share.by_segment(inner_products, block, block)
+        overlaps, lengths, turn = share.combine(_whitening, inner)
+        block /= lengths.astype(block.dtype)
+        if turn is None or attempt == _ATTEMPTS - 1:
+            break
+        for rows in share.segments:
+            block[rows] = block[rows] @ turn.astype(block.dtype)
     return block, overlaps
 
 
-def inner_products(block: FloatArray, other: FloatArray) -> FloatArray:
-    """Inner products of the columns of two blocks, summed in double precision."""
-    total = np.zeros((block.shape[1], other.shape[1]))
-    for start in range(0, len(block), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        total += block[rows].T @ other[rows]
-    return total
+def _whitening(parts: Any) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Inner products of the columns at length 1, their lengths, and what makes them orthogonal if
+    they are nearly dependent."""
+    overlaps = total_of(parts)
+    lengths = np.sqrt(np.diag(overlaps))
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    overlaps = overlaps / (lengths[:, None] * lengths)
+    values, vectors = eigh(overlaps, check_finite=False)
+    if values[0] >= _INDEPENDENT:
+        return overlaps, lengths, None
+    return overlaps, lengths, vectors / np.sqrt(np.maximum(values, _NEGLIGIBLE))
 
 
-def _turn(block: FloatArray, image: FloatArray, turn: FloatArray, values: FloatArray) -> FloatArray:
-    """The residuals of the Ritz vectors block @ turn, which are written over the block."""
-    squares = np.zeros(len(values))
-    turn, values = turn.astype(block.dtype), values.astype(block.dtype)
-    for start in range(0, len(block), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        block[rows] = block[rows] @ turn
-        squares += np.square(image[rows] @ turn - block[rows] * values).sum(axis=0)
-    return np.asarray(np.sqrt(squares))
+def _ritz(overlaps: FloatArray, parts: Any) -> tuple[FloatArray, FloatArray]:
+    values, turn = eigh(total_of(parts), overlaps, check_finite=False)
+    return values, turn
+
+
+def inner_products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Inner products of columns, in double precision."""
+    return np.asarray(left.T @ right, dtype=np.float64)
+
+
+def _turn(turn: FloatArray, values: FloatArray, block: FloatArray, image: FloatArray) -> FloatArray:
+    """Squared residuals of the Ritz vectors block @ turn, which are written over the block."""
+    block[...] = block @ turn
+    return np.asarray(np.square(image @ turn - block * values).sum(axis=0, dtype=np.float64))
 
 
 def _growth(value: Any, edge: float, bound: float) -> FloatArray:

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import by_edge
+from manyview.runtime import RowShare
 from manyview.spectral._chebyshev import Operator, SymmetricOperator
 
 # Rows that are multiplied at once.
@@ -20,7 +21,8 @@ class SymmetricGraph(Protocol):
     """A symmetric graph whose rows may be distributed."""
 
     @property
-    def shape(self) -> tuple[int, int]: ...
+    def share(self) -> RowShare:
+        """The rows that are here."""
 
     def components(self) -> IntArray:
         """Each sample's connected component, numbered by first samples."""
@@ -30,6 +32,11 @@ class SymmetricGraph(Protocol):
 
 
 Graph: TypeAlias = Any  # csr_array, which has no type, or SymmetricGraph
+
+
+def share_of(graph: Graph) -> RowShare:
+    """The rows of the graph that are here."""
+    return RowShare(graph.shape[0]) if isinstance(graph, csr_array) else graph.share
 
 
 def laplacian(graph: csr_array, normalized: bool) -> tuple[csr_array, float]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from manyview._typing import IntArray
 from manyview.graphs import ClusterWeightByView, Stack, WeightedMean
+from manyview.runtime import Run
 from manyview.spectral._labels import kmeans_of_some, relabel_by_first_sample, some_samples
 from manyview.spectral._spectrum import (
     Spectrum,
@@ -128,18 +129,16 @@ NO_STRUCTURE = (
 )
 
 
-def suggest_from_stack(
-    stack: Stack, rng: np.random.Generator, seed: int, max_clusters: int = MAX_CLUSTERS
-) -> ClusterNumber:
+def suggest_from_stack(stack: Stack, run: Run, max_clusters: int = MAX_CLUSTERS) -> ClusterNumber:
     """Suggest a number of clusters for the mean of the stacked graphs."""
-    n = stack.n_samples
+    n, share, seed = stack.n_samples, stack.share, run.seed
     if n < 3:
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
     mean = stack.edges(WeightedMean(np.ones(stack.n_views)))
     graph = stack.symmetric(mean, np.float32 if is_large(n) else np.float64)
     largest = min(max_clusters, max(n // _SAMPLES_PER_CLUSTER, 2))
     count = min(2 * largest, n - 1)
-    spectrum = laplacian_spectrum(graph, count, rng, normalized=True, is_soft=True)
+    spectrum = laplacian_spectrum(graph, count, run.rng, normalized=True, is_soft=True)
     if spectrum.n_components > largest:
         raise ValueError(
             f"the graphs of the views together have {spectrum.n_components} connected components, "
@@ -149,12 +148,12 @@ def suggest_from_stack(
     # Unconnected samples are never in the same cluster.
     candidates = _candidates(max(2, spectrum.n_components), largest)
     some = some_samples(n, np.random.default_rng(seed))
-    found = [_clusters(spectrum, c, some, seed) for c in candidates]
+    found = [_clusters(stack, spectrum, c, some, seed) for c in candidates]
     stability = np.zeros(len(candidates))
     for i, (c, labels) in enumerate(zip(candidates, found, strict=True)):
-        if labels.max() + 1 == c:  # else there are not so many
+        if share.count(labels) == c:  # else there are not so many
             own = leading(spectrum, 2 * c)
-            stability[i] = label_stability(graph, own, labels, seed, _RESAMPLES).mean()
+            stability[i] = share.sum(label_stability(graph, own, labels, seed, _RESAMPLES)) / n
     modularity = np.array([_modularity(stack, labels) for labels in found])
     logs = np.log(candidates) ** _LOG
     scores = stability * np.maximum(modularity, 0.0) ** _MODULARITY * logs
@@ -171,7 +170,7 @@ def suggest_from_stack(
         scores=tuple(scores.tolist()),
         has_structure=has_structure,
         is_at_limit=has_structure and candidates[best] == max_clusters,
-        labels=tuple(stack.by_sample(labels).astype(np.int32) for labels in found),
+        labels=tuple(stack.by_sample(labels.astype(np.int32)) for labels in found),
     )
 
 
@@ -183,16 +182,18 @@ def _candidates(first: int, last: int) -> list[int]:
     return found
 
 
-def _clusters(spectrum: Spectrum, n_clusters: int, some: IntArray, seed: int) -> IntArray:
+def _clusters(
+    stack: Stack, spectrum: Spectrum, n_clusters: int, some: IntArray, seed: int
+) -> IntArray:
     own = leading(spectrum, 2 * n_clusters)
-    embedding = soft_embedding(own.embedding, own.values, n_clusters)
-    labels = kmeans_of_some(embedding, None, some, n_clusters, seed, _STARTS)
-    return relabel_by_first_sample(labels)
+    embedding = soft_embedding(own.embedding, own.values, n_clusters, stack.share)
+    labels = kmeans_of_some(embedding, None, some, n_clusters, seed, _STARTS, stack.share)
+    return relabel_by_first_sample(labels, stack.share)
 
 
 def _modularity(stack: Stack, labels: IntArray) -> float:
     """The share of edge weight inside clusters, minus that in a random graph with their degrees."""
-    by_view = stack.total(ClusterWeightByView(labels))
+    by_view = stack.total(ClusterWeightByView(labels, stack.share.count(labels)))
     inside, touching = by_view.sum(axis=0)
     total = touching.sum()
     return float(inside.sum() / total - ((touching / total) ** 2).sum()) if total > 0 else 0.0

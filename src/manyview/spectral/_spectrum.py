@@ -6,6 +6,7 @@ solvers need not be computed.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import breadth_first_depth, component_labels
-from manyview.runtime import some_eigenpairs, warn
+from manyview.runtime import RowShare, some_eigenpairs, warn
 from manyview.spectral._chebyshev import (
     EXACT,
     SPARE_VECTORS,
@@ -30,6 +31,7 @@ from manyview.spectral._laplacian import (
     laplacian,
     laplacian_operator,
     null_vector,
+    share_of,
 )
 
 #: Components of up to this many samples are solved densely by LAPACK, larger ones by Lanczos.
@@ -77,6 +79,12 @@ class Spectrum:
     residual: float = 0.0
     converged: bool = True  # whether the embedding is as exact as requested
     warm_start: Eigenpairs | None = None  # a start for the next, similar problem
+    share: RowShare | None = None  # the rows of embedding and components; None if all
+
+    @property
+    def rows(self) -> RowShare:
+        """The rows of embedding and components."""
+        return self.share or RowShare(len(self.embedding))
 
     @property
     def sum_c(self) -> float:
@@ -117,7 +125,7 @@ def laplacian_spectrum(
     is_local = isinstance(graph, csr_array)
     components = component_labels(graph) if is_local else graph.components()
     problem = (graph, n_clusters, components, rng, normalized)
-    if not is_local or is_large(graph.shape[0]):
+    if not is_local or is_large(len(components)):
         soft: dict[str, Any] = {"tolerance": _SOFT, "is_soft": True} if is_soft else {}
         found = _chebyshev_spectrum(*problem, start, **soft)
         if found.converged or not is_local or not _has_large_diameter(graph):
@@ -202,22 +210,27 @@ def _chebyshev_spectrum(
     **options: Any,
 ) -> Spectrum:
     """As `laplacian_spectrum`, by the Chebyshev solver; `options` are passed to it."""
-    n_components = int(components.max()) + 1
-    dtype = np.float32 if is_large(len(components)) else np.float64
+    share = share_of(graph)
+    n_components = share.count(components)
+    dtype = np.float32 if is_large(share.n_samples) else np.float64
     operator, null = laplacian_operator(graph, normalized, dtype)
-    sizes = np.bincount(components)
     kind = np.float32 if options.get("is_soft") else np.float64
     embedding: Any = np.zeros((len(null), n_clusters), kind)
+    sizes = share.total(partial(np.bincount, minlength=n_components), components)
+    squares = share.total(partial(np.bincount, minlength=n_components), components, null**2)
     for c, component in enumerate(np.argsort(-sizes, kind="stable")[:n_clusters]):
         own = components == component
-        embedding[own, c] = null[own] / np.linalg.norm(null[own])
+        embedding[own, c] = null[own] / np.sqrt(squares[component])
     if n_components > n_clusters:
-        return Spectrum(embedding, np.zeros(n_clusters + 1), n_components, components)
+        zeros = np.zeros(n_clusters + 1)
+        return Spectrum(embedding, zeros, n_components, components, share=share)
     wanted = n_clusters - n_components
     low = chebyshev_eigenpairs(operator, wanted, NullSpace(components, null), start, rng, **options)
     embedding[:, n_components:] = low.vectors[:, :wanted]
     values = np.concatenate([np.zeros(n_components), np.maximum(low.values[: wanted + 1], 0.0)])
-    return Spectrum(embedding, values, n_components, components, low.residual, low.converged, low)
+    return Spectrum(
+        embedding, values, n_components, components, low.residual, low.converged, low, share
+    )
 
 
 def normalized_embedding(graph: csr_array, n_clusters: int, rng: np.random.Generator) -> FloatArray:
@@ -234,32 +247,37 @@ def leading(spectrum: Spectrum, count: int) -> Spectrum:
     return replace(spectrum, embedding=spectrum.embedding[:, :count], values=values)
 
 
-def soft_embedding(vectors: FloatArray, values: FloatArray, n_clusters: int) -> FloatArray:
+def soft_embedding(
+    vectors: FloatArray, values: FloatArray, n_clusters: int, share: RowShare | None = None
+) -> FloatArray:
     """Rows for k-means from more eigenvectors of the normalised Laplacian than clusters.
 
     `values` are their eigenvalues, and the next one, w. Eigenvector i is multiplied by
     (1 - w_i / w)^(3/4), and rows are scaled to length 1, so that small tight groups of samples do
     not take all vectors. Where a clear gap follows the first C eigenvalues, C the number of
     clusters, further vectors fade: else k-means would rather split a large cluster than tell small
-    ones apart. They stay if the gap is due to tiny groups.
+    ones apart. They stay if the gap is due to tiny groups. `share` tells which rows of all are
+    given; by default all.
     """
+    share = share or RowShare(len(vectors))
     own, last = values[:-1], values[-1]
-    share = own / last if 0 < last < np.inf else np.zeros_like(own)
-    factors = np.maximum(1 - share, 0.0) ** _SOFTNESS
-    if len(own) > n_clusters and own[n_clusters] > 0 and not _tiny_groups(vectors[:, :n_clusters]):
+    part = own / last if 0 < last < np.inf else np.zeros_like(own)
+    factors = np.maximum(1 - part, 0.0) ** _SOFTNESS
+    has_rest = len(own) > n_clusters and own[n_clusters] > 0
+    if has_rest and not _tiny_groups(vectors[:, :n_clusters], share):
         ratio = max(float(own[n_clusters - 1]), 0.0) / float(own[n_clusters])
         factors[n_clusters:] *= min(ratio / _GAP, 1.0)
     return unit_rows(vectors * factors.astype(vectors.dtype))
 
 
-def _tiny_groups(vectors: FloatArray) -> bool:
+def _tiny_groups(vectors: FloatArray, share: RowShare) -> bool:
     """Whether some eigenvectors belong to a few samples only.
 
     If every vector belongs to one cluster, the squares of a row add up to about 1 / the size of its
     cluster, whatever the basis.
     """
-    n, n_clusters = vectors.shape
-    smallest = 1 / np.maximum((vectors**2).sum(axis=1).max(), 1 / n)
+    n, n_clusters = share.n_samples, vectors.shape[1]
+    smallest = 1 / np.maximum(share.highest((vectors**2).sum(axis=1)), 1 / n)
     return bool(smallest < max(_TINY * n / n_clusters, 2.5))
 
 
