@@ -1,6 +1,6 @@
 """CITE-seq cells: manyview beside muon's weighted nearest neighbours (WNN) and Leiden.
 
-Writes the table of docs/single-cell.md. The cells are in ../shared/real, which is no part of the
+Writes the table of docs/measured-cells.md. The cells are in ../shared/real, which is no part of the
 project. ``make bench-cells`` makes the environment for muon and runs this in about 15 minutes
 on one core. Cell types are used for scoring alone.
 """
@@ -23,7 +23,7 @@ from benchmarks.peer_process import PeerProcess
 from manyview.metrics import adjusted_rand, clustering_accuracy, normalized_mutual_info
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "single-cell.md"
+PAGE = HERE.parent / "docs" / "measured-cells.md"
 SETS = {"citeseq_raw": "raw counts", "citeseq_log": "log, CLR"}
 SHUFFLES, LACKING = 3, 0.3
 SCORES = (clustering_accuracy, normalized_mutual_info, adjusted_rand)

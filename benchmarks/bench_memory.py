@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks import harness
 
-PAGE = Path(__file__).parent.parent / "docs" / "trust.md"
+PAGE = Path(__file__).parent.parent / "docs" / "measured-memory.md"
 MEGA = 1e6
 #: Smaller peaks are mostly slack of the allocator.
 LEAST = 100 * MEGA

@@ -40,13 +40,12 @@ def cluster(
     Parameters
     ----------
     data : MuData, AnnData, dict, list or tuple of tables, or one table with `views`
-        The modalities of a MuData are its views; each may lack cells. Pandas data frames with an
-        index of their own are joined by it, so samples may be in any order or missing. Other
-        tables must have the same samples in the same order, with rows of NaN for missing ones.
+        Pandas data frames with an index of their own are joined by it, so samples may be in any
+        order or missing. Other tables must have the same samples in the same order, with rows of
+        NaN for missing ones. The modalities of a MuData are its views; each may lack cells.
     n_clusters : int or "auto", default="auto"
-        "auto" suggests it from the graphs of the views. With it, and ``random_state=0``, a first
-        call needs no settings and repeats its result; estimators have scikit-learn's defaults, 8
-        and None.
+        "auto" suggests a number, as `suggest_n_clusters` does. (Estimators have scikit-learn's
+        default, 8.)
     method : str, default="consensus"
         Short name of a method, such as "average" or "snf"; docs/compared-methods.md has them all.
         "anchors", "kmeans", "spherical" and "cotrain" need a number of clusters.
@@ -66,17 +65,23 @@ def cluster(
         Fill empty cells (NaN) with the median of their column. Without it they are refused, except
         in rows of NaN only.
     random_state : int or None, default=0
+        Seed of everything random. The same seed gives the same result; None does not.
     checkpoint : path of a folder, optional
-        For "consensus", "angular", "cigmvc" and "gbs": save progress there; the same call resumes
-        after an interruption.
+        Progress is saved there, and the same call resumes after an interruption. For
+        "consensus", "angular", "cigmvc" and "gbs".
     client : distributed.Client, optional
-        For the same methods: fit on the workers of this Dask client. Views may then also be
-        Dask arrays and data frames, or paths of Parquet files or folders that the workers read;
-        their samples are numbered. Samples and graphs stay on the workers; report and model are
-        made from at most 20,000 samples, drawn at random.
+        Fit on the workers of this Dask client, by the same methods. Views may then also be Dask
+        arrays and data frames, or paths of Parquet files or folders that the workers read; their
+        samples are numbered. Samples and graphs stay on the workers; report and model are made
+        from at most 20,000 samples, drawn at random.
     **options
-        Other parameters of the method, such as ``n_neighbors=20``. ``resolution=1.0``
-        lets the Leiden algorithm find the number of clusters, in methods that have it.
+        Other parameters of the method, such as ``n_neighbors=20``. In methods that have it,
+        ``resolution=1.0`` lets the Leiden algorithm find the clusters and their number.
+
+    Returns
+    -------
+    ClusterResult
+        Clusters, scores per sample, a report, and predictions for new samples.
 
     See Also
     --------
@@ -187,10 +192,10 @@ def suggest_n_clusters(
 ) -> ClusterNumber:
     """Suggest a number of clusters, at least 2, for views of the same samples.
 
-    The graph of all views is clustered into every number of clusters. Of these the suggestion is
-    the one whose clusters are most stable and separate. The result has the evidence: print it, call
-    `table`, or plot it with `manyview.plotting.plot_cluster_number` and `plot_splits`. It also
-    tells whether there is any structure.
+    The samples are clustered into 2, 3, ... clusters. Suggested is the number whose clusters are
+    most stable and separate. The result has the evidence: print it, call `table`, or plot it with
+    `manyview.plotting.plot_cluster_number` and `plot_splits`. It also tells whether there is any
+    structure.
 
     Parameters
     ----------

@@ -115,7 +115,8 @@ class ClusterResult:
 
     @cached_property
     def confidence(self) -> FloatArray:
-        """The share of each sample's neighbours, in all views, that are in its cluster."""
+        """The share of each sample's neighbours that are in its cluster, over all views by their
+        weights; from 0 to 1."""
         return np.asarray(self.estimator.confidence_)
 
     @property
@@ -134,7 +135,7 @@ class ClusterResult:
 
     @property
     def view_weights(self) -> FloatArray:
-        """View weights as shares of their sum."""
+        """The weight of each view; they sum to 1."""
         return np.asarray(self.estimator.vote_weights_)
 
     def columns(self) -> dict[str, Any]:
@@ -165,7 +166,7 @@ class ClusterResult:
         return csv_text([head, *([_text(value) for value in row] for row in rows)])
 
     def summary(self, command: str | None = None) -> dict[str, Any]:
-        """Settings and outcome of the fit, in types that JSON has."""
+        """Settings and outcome of the fit as a dict, which JSON can hold."""
         estimator, weights = self.estimator, self.view_weights
         suggestion = getattr(estimator, "cluster_number_", None)
         confidence = self.confidence[~np.isnan(self.confidence)]

@@ -32,7 +32,7 @@ def test_from_files_to_a_comparison(files, kinds, tmp_path, capsys):
     assert cli.main(words) == 0
     shown = capsys.readouterr()
     assert "4 clusterings of 90 samples" in shown.out
-    assert "mgl, 2, mgl, 3 failed: view 'view" in shown.err  # it needs complete views
+    assert "mgl, 2; mgl, 3 failed: view 'view" in shown.err  # it needs complete views
     assert shown.err.count("\n") == 1
     assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == OUTPUTS
     with open("out/comparison.csv", newline="") as stream:

@@ -119,7 +119,10 @@ NAN, INF = np.nan, np.inf
     [
         ([], "got no tables"),
         ([table("a", [[1]]), table("a", [[1]])], "view name 'a' comes more than once"),
-        ([table("a", [[1], [2]], ("x", "x"))], "view 'a' has 2 rows with the id 'x'"),
+        (
+            [table("a", [[1], [2]], ("x", "x"))],
+            "view 'a' has 1 id.s. in more than one row, the first 'x' in 2 rows",
+        ),
         ([table("a", [[1], [2]], ("x", " "))], "view 'a' has an empty id in row 2"),
         ([table("a", [[1]], ("x",)), table("b", [[1]])], "'a' came with ids, 'b' without"),
         ([table("a", [[1], [2]]), table("b", [[1]])], "'a' has 2 rows, 'b' has 1 rows"),
@@ -133,13 +136,16 @@ NAN, INF = np.nan, np.inf
         ),
         (
             [table("a", [[1, 2], [NAN, 4], [NAN, INF]], ("x", "y", "z"), ("u", "v"))],
-            "view 'a' contains NaN or infinity in 3 cell.s., the first for sample 'y' in "
+            "view 'a' has 3 empty .NaN. or infinite cell.s., the first for sample 'y' in "
             "column 'u'",
         ),
-        ([table("a", [[1, 2], [INF, INF]])], "in 2 cell.s., the first for sample '1'"),
+        (
+            [table("a", [[1, 2], [INF, INF]])],
+            "has 2 empty .NaN. or infinite cell.s., the first for sample '1'",
+        ),
         (
             [table("a", csr_array([[0, 1], [0, NAN]]), ("x", "y"), ("u", "v"))],
-            "in 1 cell.s., the first for sample 'y' in column 'v'",
+            "has 1 empty .NaN. or infinite cell.s., the first for sample 'y' in column 'v'",
         ),
         (
             [table("a", [[1], [NAN], [NAN]], ("x", "y", "z"))],

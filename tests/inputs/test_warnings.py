@@ -32,8 +32,8 @@ def test_identifiers(blobs, rng):
     (text,) = texts(blobs | {name: np.column_stack([blobs[name], numbers])})
     width = blobs[name].shape[1]
     assert text == (
-        f"view '{name}' has a different whole number for every sample in column '{width}': if it "
-        "numbers them, leave it out"
+        f"view '{name}' has a different whole number for every sample in column '{width}': if "
+        "these are ids, leave the column out"
     )
     model = manyview.ConsensusGraph(2, n_resamples=0, random_state=0)
     with pytest.warns(UserWarning, match="for every sample in column 1:"):

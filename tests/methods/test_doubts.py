@@ -24,7 +24,7 @@ def test_collapses(sizes):
 
 
 @pytest.mark.parametrize(
-    "sizes", [(107, 66, 21, 9), (90, 10), (50, 50, 1), (100,), (5, 3, 3), (800, 100, 100)]
+    "sizes", [(107, 66, 21, 9), (90, 10), (50, 50, 1), (100,), (3, 2), (17, 2), (800, 100, 100)]
 )
 def test_uneven_sizes_are_no_collapse(sizes):
     with warnings.catch_warnings():

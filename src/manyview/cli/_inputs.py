@@ -32,13 +32,15 @@ def add_input_options(parser: argparse.ArgumentParser, *, model: bool = False) -
         help="leave out these columns")
     add("--drop-non-numeric", action="store_true",
         help="leave out columns that are not numeric, and list them")
+    whose = " in the training samples" if model else ""
     add("--impute", choices=["median"],
-        help="fill empty cells with the median of their column; without it, rows with some empty "
-        "cells are refused")
+        help=f"fill empty cells with the median of their column{whose}; without it, rows with "
+        "some empty cells are refused")
     add("--na-values", nargs="+", action="extend", default=[], metavar="TEXT",
         help="further texts that are empty cells, such as '?' or '<0.5' (text and "
         ".xlsx files)")
-    add("--decimal", choices=[".", ","], default=".", help="decimal sign (text files)")
+    add("--decimal", choices=[".", ","], default=".", metavar="SIGN",
+        help="decimal sign of text files, . or , (default: %(default)s)")
     add("--encoding", default="utf-8", metavar="NAME",
         help="encoding of text files, such as latin-1 (default: %(default)s)")
     add("--comment", metavar="TEXT", help="skip lines of text files that start with this")

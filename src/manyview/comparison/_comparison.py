@@ -121,11 +121,11 @@ class Comparison:
 
     def remarks(self) -> list[str]:
         """Failures and warnings, one line each."""
-        failed = [f"{', '.join(names)} failed: {text}" for text, names in self.failures.items()]
-        return failed + [f"{', '.join(names)}: {text}" for text, names in self.warnings.items()]
+        failed = [f"{'; '.join(names)} failed: {text}" for text, names in self.failures.items()]
+        return failed + [f"{'; '.join(names)}: {text}" for text, names in self.warnings.items()]
 
     def summary(self, command: str | None = None) -> dict[str, Any]:
-        """Settings and figures, in types that JSON has."""
+        """Settings and figures as a dict, which JSON can hold."""
         number = self.cluster_number
         parameters = {title: plain_params(one.estimator) for title, one in self.results.items()}
         return {

@@ -84,7 +84,7 @@ def _advice(table: Table) -> str:
     values = table.matrix.data if isinstance(table.matrix, csr_array) else table.matrix
     if np.isinf(values).any():
         return ""
-    return ", or fill empty cells with the medians of their columns (impute='median', --impute)"
+    return "; impute='median' (--impute median) fills empty cells"
 
 
 def _common_id_name(tables: Sequence[Table]) -> str:
@@ -147,8 +147,8 @@ def _joined_ids(tables: Sequence[Table]) -> tuple[str, ...]:
         if len(set(ids)) < len(ids):
             twice = [(sample, n) for sample, n in Counter(ids).items() if n > 1]
             raise ValueError(
-                f"view {table.name!r} has {twice[0][1]} rows with the id {twice[0][0]!r}, and "
-                f"{len(twice)} such id(s); expected every id once"
+                f"view {table.name!r} has {len(twice)} id(s) in more than one row, the first "
+                f"{twice[0][0]!r} in {twice[0][1]} rows; expected every id once"
             )
         joined.update(dict.fromkeys(ids))
     return tuple(joined)
@@ -189,9 +189,10 @@ def _reordered(matrix: Matrix, samples: IntArray, filled: BoolArray, n_samples: 
 def _warn_of_strangers(tables: Sequence[Table]) -> None:
     """Ids spelled differently join nothing, which is no error but seldom what was meant."""
     counts = Counter(sample for table in tables for sample in table.ids or ())
-    for table in tables:
-        ids = table.ids or ("",)
-        if len(tables) > 1 and all(counts[sample] == 1 for sample in ids):
-            logger.warning(
-                "view '%s' shares no id with the other views; its first is %r", table.name, ids[0]
-            )
+    strangers = [
+        f"view '{table.name}' shares no id with the other views; its first is {table.ids[0]!r}"
+        for table in tables
+        if len(tables) > 1 and table.ids and all(counts[sample] == 1 for sample in table.ids)
+    ]
+    if strangers:
+        logger.warning("%s", ", ".join(strangers))

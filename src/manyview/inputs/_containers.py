@@ -100,7 +100,7 @@ def _cut(table: Any, views: ViewColumns) -> dict[str, Any]:
     if views is None:
         raise ValueError(
             f"data is one {type(table).__name__}; expected MuData, AnnData, a dict or list of 2-D "
-            "tables, or one table with views=, such as views={'name': columns, ...}"
+            "tables such as {'name': table}, or one table with views={'name': columns, ...}"
         )
     table = known_frame(table, "data")
     matrix = table if hasattr(table, "columns") else as_matrix(table, "data")

@@ -75,9 +75,8 @@ def check_finite(
     if ids is not None:
         where = f"for sample {ids[row]!r} in column {features[column]!r}"
     raise ValueError(
-        f"view '{name}' contains NaN or infinity in {found.n_values} cell(s), the first {where}; "
-        "expected finite numbers, or nothing but NaN (empty cells) where the view lacks the sample"
-        f"{advice}"
+        f"view '{name}' has {found.n_values} empty (NaN) or infinite cell(s), the first {where}; "
+        f"expected finite numbers, or only empty cells where the view lacks the sample{advice}"
     )
 
 

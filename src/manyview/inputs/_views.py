@@ -4,7 +4,7 @@ A view need not have every sample. A missing one is a row of NaN, or False in `p
 """
 
 import os
-from collections.abc import Iterator, Mapping, ValuesView
+from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -214,24 +214,30 @@ def check_numbers(table: Any, label: str) -> None:
         raise ValueError(
             f"{label} has {columns.count(again)} columns named {again!r}; expected distinct names"
         )
-    for kind in table.dtypes if columns else [getattr(table, "dtype", None)]:
+    wheres = [f" in column {name!r}" for name in columns] or [""]
+    kinds = table.dtypes if columns else [getattr(table, "dtype", None)]
+    for kind, where in zip(kinds, wheres, strict=True):
         text = str(kind)
         if getattr(kind, "kind", "") in tuple("mMUS") or text.startswith(_NO_NUMBERS):
-            raise ValueError(f"{label} is not a table of numbers: it has values of type {text}")
-    for column in _object_columns(table):
+            raise ValueError(
+                f"{label} is not a table of numbers: it has values of type {text}{where}"
+            )
+    for where, column in _object_columns(table, wheres):
         words = [value for value in column if isinstance(value, str)]
         if words:
-            raise ValueError(f"{label} is not a table of numbers: it has the text {words[0]!r}")
+            raise ValueError(
+                f"{label} is not a table of numbers: it has the text {words[0]!r}{where}"
+            )
 
 
-def _object_columns(table: Any) -> Iterator[Any]:
+def _object_columns(table: Any, wheres: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Values that may be anything, also text: an array of objects, or such columns of a frame."""
     if isinstance(table, np.ndarray) and table.dtype == object:
-        yield table.ravel()
+        yield "", table.ravel()
     elif hasattr(table, "iloc"):
         for number, kind in enumerate(table.dtypes):
             if getattr(kind, "kind", "") == "O":
-                yield table.iloc[:, number]
+                yield wheres[number], table.iloc[:, number]
 
 
 def _with_missing(views: Views, present: Any) -> Views:

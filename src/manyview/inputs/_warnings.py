@@ -41,8 +41,8 @@ def _identifiers(sample: Matrix, features: tuple[str, ...] | None) -> str:
         if len(np.unique(sample[:, column])) == len(sample):
             which = column if features is None else repr(features[column])
             return (
-                f"has a different whole number for every sample in column {which}: if it "
-                "numbers them, leave it out"
+                f"has a different whole number for every sample in column {which}: if these are "
+                "ids, leave the column out"
             )
     return ""
 

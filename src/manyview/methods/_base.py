@@ -328,7 +328,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         if self._takes_similarities or not self._takes_missing:
             from manyview.methods import REGISTRY
 
-            others = [method.estimator for method in REGISTRY if method.takes_missing]
+            others = [
+                f"{method.estimator} ({method.short_name})"
+                for method in REGISTRY
+                if method.takes_missing
+            ]
             expected = (
                 "empty rows and columns in precomputed graphs"
                 if self._takes_similarities

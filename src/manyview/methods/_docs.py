@@ -9,22 +9,24 @@ Class = TypeVar("Class", bound=type)
 COMMON = dedent("""\
     n_clusters : int or "auto", default=8
         C, the number of clusters. `labels_` has exactly this many, or `fit` raises. "auto"
-        suggests a number from 2 to 30, as `suggest_n_clusters` does. Methods without graphs, such
+        suggests a number from 2 to 30, as `suggest_n_clusters` does; methods without graphs, such
         as those on kernels, do not take it. 8 and ``random_state=None`` are scikit-learn's
-        defaults; `manyview.cluster` has "auto" and 0, so that a first call needs no settings and
-        repeats its result.
+        defaults; those of `manyview.cluster` are "auto" and 0.
     scaling : str, dict or list, default="paper" or "auto"
-        "paper" in the paper's methods and the spectral baselines, "auto" in the others.
-        What is done to the columns and rows of each view before distances are measured. "auto"
-        looks at the numbers of each view and chooses one of "tfidf" (text, sparse counts), "sqrt"
-        (shares, histograms, many columns without negative numbers), "logratio" (counts in few
-        columns), "standard" (tables of few columns, or of columns in different units) and "center"
-        (embeddings). "zscore" subtracts the
-        sample's mean over its features and divides by its standard deviation; "unit" scales it to
-        length 1; "none" changes nothing. "paper" is "zscore", and "none" for views of one or two
-        columns, of which "zscore" would leave at most a sign. A dict has the names of views, a list
-        one entry per view. `view_scalings_` tells what was chosen. Precomputed similarities are not
-        scaled: another scaling than the default is refused.
+        What is done to the columns and rows of each view before distances are measured. The default
+        is "paper" in the paper's methods and the spectral baselines, "auto" in the others. A dict
+        has the names of views, a list one entry per view. `view_scalings_` tells what was chosen.
+
+        - "auto" looks at the numbers of each view and chooses one of "tfidf" (text, sparse counts),
+          "sqrt" (shares, histograms, many columns without negative numbers), "logratio" (counts in
+          few columns), "standard" (tables of few columns, or of columns in different units),
+          "center" (embeddings) and "unit".
+        - "zscore" subtracts a sample's mean over its features and divides by its standard
+          deviation; "unit" scales it to length 1; "none" changes nothing.
+        - "paper" is "zscore", and "none" for views of one or two columns, of which "zscore" would
+          leave at most a sign.
+
+        Precomputed similarities are not scaled: another scaling than the default is refused.
     views : list or dict, optional
         Which columns are a view, if X is one table: widths left to right (``[64, 9]``), or for
         each view its columns (names, positions or a slice), in a list (``[["age", "height"],

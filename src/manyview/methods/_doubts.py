@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.runtime import warn
 
-# A collapse: one cluster has more than this share of the samples, and another less than this share
-# of the mean size, or one or two samples.
-_LARGE, _TINY, _FEWEST = 0.5, 0.05, 3
+# A collapse: one cluster has more than this share of the samples, and at least so many times as
+# many as another, which has less than this share of the mean size, or one or two samples.
+_LARGE, _TIMES, _TINY, _FEWEST = 0.5, 10, 0.05, 3
 # Views that share more of their edges tell the same.
 _EQUAL = 0.9
 # Where more of all pairs of samples are edges, views share many of them by chance.
@@ -31,7 +31,7 @@ def warn_of_sizes(labels: IntArray) -> None:
     """Warn of a giant cluster beside tiny ones."""
     sizes = np.sort(np.bincount(labels))[::-1]
     is_tiny = sizes[-1] < max(_TINY * sizes.mean(), _FEWEST)
-    if sizes[0] > _LARGE * sizes.sum() and is_tiny:
+    if sizes[0] > _LARGE * sizes.sum() and sizes[0] >= _TIMES * sizes[-1] and is_tiny:
         warn(
             f"{sizes[0]:,} of {sizes.sum():,} samples are in one of {len(sizes)} clusters, and the "
             f"smallest has {sizes[-1]}: they have probably collapsed; try fewer clusters, another "
@@ -42,12 +42,17 @@ def warn_of_sizes(labels: IntArray) -> None:
 def warn_of_separate_views(present: BoolArray, names: Sequence[str]) -> None:
     """Warn of views that have no sample in common with the others."""
     n_views = present.sum(axis=1)
-    for name, own in zip(names, present.T, strict=True):
-        if len(names) > 1 and not (n_views[own] > 1).any():
-            warn(
-                f"view '{name}' has no sample in common with the other views: nothing joins its "
-                "samples with theirs, and clusters will be those of the views; check the ids",
-            )
+    alone = [
+        f"'{name}'"
+        for name, own in zip(names, present.T, strict=True)
+        if len(names) > 1 and not (n_views[own] > 1).any()
+    ]
+    if alone:
+        views = f"views {', '.join(alone)} have" if len(alone) > 1 else f"view {alone[0]} has"
+        warn(
+            f"{views} no sample in common with the other views, so no cluster can join their "
+            "samples with those of other views; check the ids",
+        )
 
 
 def warn_of_instability(stability: FloatArray) -> None:
@@ -55,9 +60,9 @@ def warn_of_instability(stability: FloatArray) -> None:
     mean = float(stability.mean())
     if mean < _UNSTABLE:
         warn(
-            f"the mean stability of the clusters is {mean:.2f} (1: always the same, 0: chance): "
-            "other samples of the same kind would probably give other clusters; the data may have "
-            "no clusters, or another number of them: compare several, and the samples' stability",
+            f"the mean stability of the clusters is {mean:.2f} (0: chance, 1: always the same): "
+            "with other samples of the same kind the clusters would probably differ; there may be "
+            "no clusters, or another number of them; compare several numbers",
         )
 
 

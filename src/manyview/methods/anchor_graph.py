@@ -48,9 +48,9 @@ class AnchorGraph(PredictMixin, MultiViewClusterer):
     For data beyond what graphs between all samples can do: memory O(k V N), time O(N m d), m the
     number of anchors, d the features of all views. Samples may be missing in views.
 
-    The default ``scaling="auto"`` gave the better clusters on the mean of 20 real data sets
-    (docs/compared-methods.md), as did random anchors, compared with the centres and the quadratic
-    programs of LMVSC.
+    On the mean of 20 real data sets, ``scaling="auto"`` gave better clusters than "paper", and
+    random anchors better ones than the centres and quadratic programs of LMVSC
+    (docs/compared-methods.md).
 
     Parameters
     ----------

@@ -65,13 +65,13 @@ _PULL = 0.05
 class ConsensusGraph(PredictMixin, MultiViewClusterer):
     """Clusters of the views' consensus: the default method of `manyview.cluster`.
 
-    The views are scaled by what their numbers are, and become nearest-neighbour graphs. The mean of
+    Each view is scaled to suit its kind of data, and becomes a nearest-neighbour graph. The mean of
     these graphs is embedded by twice as many eigenvectors as there are clusters, and k-means gives
-    first clusters. A view weighs more the less these clusters cut its graph, and hardly anything
-    if they cut it as a random graph. The weighted mean, embedded in the same way, gives the
-    clusters. The edges of a sample that lacks views weigh less in it. At the end each graph is
-    split, as in `CIGMVC`, into a part consistent with the unified graph and an inconsistent rest:
-    where views disagree.
+    first clusters. A view whose graph these clusters cut little gets a large weight; one that they
+    cut like a random graph gets hardly any. The weighted mean of the graphs, embedded and clustered
+    in the same way, gives the clusters. In it, edges of samples that are missing from some views
+    weigh less. At the end each graph is split, as in `CIGMVC`, into a part that is consistent with
+    the unified graph and an inconsistent rest, the disagreement.
 
     Parameters
     ----------
@@ -101,9 +101,9 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         S_v, A_v = min(S_v, U) and E_v = S_v - A_v of every view; the last two are made when they
         are asked for. Weights between more than 20,000 samples are in single precision.
     view_weights_ : array of shape (n_views,)
-        sqrt(e / (1 - e)), scaled to mean 1. e is the share of a cluster's edge weight that stays
-        inside it, beyond chance, in the clusters of the unweighted mean graph; the mean over
-        clusters, within 0.01 and 0.99.
+        sqrt(e / (1 - e)), scaled to mean 1. e is the share of a cluster's edge weight in the view
+        that stays inside the cluster, beyond chance, as a mean over the first clusters; at least
+        0.01 and at most 0.99.
     neighbor_search_ : list of NeighborSearch
         Per view: how the neighbours were found, why, and with what recall.
     bridges_ : array of shape (n_bridges, 2)

@@ -30,8 +30,8 @@ class MultiViewKMeans(PredictMixin, MultiViewClusterer):
     O(N C d) per round and start, memory O(N (d + V C)), d the features of all views: seconds
     at 20,000 samples. From 20,000 samples on, starts are compared on so many of them.
 
-    The default ``scaling="auto"`` gave the better clusters on the mean of 20 real data sets
-    (docs/compared-methods.md): k-means sees raw columns as they are, so their units matter.
+    On the mean of 20 real data sets, the default ``scaling="auto"`` gave better clusters than
+    "paper" (docs/compared-methods.md): k-means sees raw columns as they are, so their units matter.
 
     Parameters
     ----------

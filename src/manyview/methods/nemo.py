@@ -29,8 +29,7 @@ class NEMO(PredictMixin, MultiViewClusterer):
 
     Memory is O(V k N).
 
-    `scaling` is "auto": the paper leaves it to the user, and so views are compared as in
-    `ConsensusGraph`.
+    The paper leaves scaling to the user; here it is "auto", as in `ConsensusGraph`.
 
     Parameters
     ----------

@@ -42,8 +42,7 @@ class SNF(PredictMixin, MultiViewClusterer):
     among the k most similar of each other in any view; what diffuses elsewhere is dropped. Then
     memory is O(V^2 k N), and clusters are similar, not the same (docs/compared-methods.md).
 
-    `scaling` is "auto": the paper leaves it to the user, and so views are compared as in
-    `ConsensusGraph`.
+    The paper leaves scaling to the user; here it is "auto", as in `ConsensusGraph`.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ class MultiViewSphericalKMeans(PredictMixin, MultiViewClusterer):
     1 - cosine. Nothing else differs from `MultiViewKMeans`, which describes the method; time and
     memory are the same. Good for text and embeddings, where the direction of a row counts.
 
-    The default ``scaling="auto"`` gave the better clusters on the mean of 20 real data sets
-    (docs/compared-methods.md).
+    On the mean of 20 real data sets, the default ``scaling="auto"`` gave better clusters than
+    "paper" (docs/compared-methods.md).
 
     Parameters
     ----------

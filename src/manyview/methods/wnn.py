@@ -50,8 +50,7 @@ class WNN(PredictMixin, MultiViewClusterer):
 
     Memory is O(V m N), m = 200 candidates per view and sample.
 
-    `scaling` is "auto": the paper leaves it to the user, and so views are compared as in
-    `ConsensusGraph`.
+    The paper leaves scaling to the user; here it is "auto", as in `ConsensusGraph`.
 
     Parameters
     ----------

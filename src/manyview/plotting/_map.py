@@ -28,10 +28,10 @@ _JITTER = 1e-4
 def map_samples(model: Any, random_state: int = 0) -> FloatArray:
     """Map coordinates of all samples of a result or an estimator, (n_samples, 2).
 
-    They are a t-SNE of the spectral embedding of the views' mean graph; in the embedding of a
-    converged fit every cluster is one point. Distances between distant groups mean little, and
-    samples without neighbours all get the same position. Of more than `MAX_TSNE` samples, t-SNE
-    sees some, and the others lie beside the most similar of these.
+    They are a t-SNE of the spectral embedding of the views' mean graph. (In the embedding of a
+    converged fit every cluster would be one point.) Distances between distant groups mean little,
+    and samples without neighbours all get the same position. With more than `MAX_TSNE` samples,
+    t-SNE places some, and each of the others lies beside the most similar of these.
 
     See Also
     --------

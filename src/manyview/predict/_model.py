@@ -100,7 +100,7 @@ class Prediction:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClusterModel:
     """Training samples and their labels, from which new samples are labelled.
 
@@ -123,8 +123,8 @@ class ClusterModel:
     >>> import manyview
     >>> data = manyview.datasets.make_blob_views(90, 3, random_state=0)
     >>> model = manyview.cluster(data.views, 3).model()
-    >>> model.names, model.n_clusters
-    (('view0', 'view1', 'view2'), 3)
+    >>> model
+    ClusterModel: 3 clusters of 90 samples in 3 view(s): view0, view1, view2
     >>> model.predict(data.views).labels.shape
     (90,)
     """
@@ -134,6 +134,12 @@ class ClusterModel:
     neighbor_search: str
     seed: int
     about: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return (
+            f"ClusterModel: {self.n_clusters} clusters of {len(self.labels):,} samples in "
+            f"{len(self.views)} view(s): {', '.join(self.names)}"
+        )
 
     @property
     def n_clusters(self) -> int:

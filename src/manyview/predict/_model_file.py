@@ -89,7 +89,7 @@ def _arrays(view: TrainingView) -> dict[str, Any]:
 
 
 def load_model(path: str | Path) -> ClusterModel:
-    """Read a model file; ValueError if it is none or damaged.
+    """Read a model file. One that is damaged, or no model, raises ValueError.
 
     See Also
     --------

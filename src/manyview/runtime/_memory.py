@@ -79,7 +79,7 @@ class NotEnoughMemoryError(MemoryError):
 
 @contextmanager
 def memory_limit(limit: int | None) -> Iterator[None]:
-    """Check fits against this many bytes instead of the available memory; None for no check.
+    """Let fits in a `with` block need at most this much memory, in bytes; None for no limit.
 
     See Also
     --------

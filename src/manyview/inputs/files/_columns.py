@@ -136,7 +136,6 @@ def _refuse(path: Path, columns: Sequence[DroppedColumn]) -> NoReturn:
     first = "say --decimal , for decimal commas, " if comma else ""
     raise ValueError(
         f"{path}: {what} not numeric ({first_few(names)}), column {columns[0]}; "
-        f"expected numbers: {first}name the column of sample ids with --id, columns of categories "
-        "with --categorical, further texts for empty cells with --na-values, or leave such columns "
-        "out with --drop or --drop-non-numeric"
+        f"expected numbers: {first}name ids with --id, categories with --categorical, texts for "
+        "empty cells with --na-values, or leave columns out with --drop or --drop-non-numeric"
     )
