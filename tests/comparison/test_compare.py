@@ -134,7 +134,7 @@ def test_warnings_are_kept_and_not_raised(data):
         found = manyview.compare(views, 3, ["average", "consensus"])
     text = next(text for text in found.warnings if "'flat' has no information" in text)
     assert found.warnings[text] == ["average", "consensus"]
-    assert "average, consensus: view 'flat' has no information" in repr(found)
+    assert "average; consensus: view 'flat' has no information" in repr(found)
 
 
 ERRORS = {

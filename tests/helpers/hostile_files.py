@@ -238,14 +238,14 @@ def sparse_of_many_columns():
 def parquet_of_many_rows():
     column = pa.nulls(2 * 10**7, pa.int8())
     pq.write_table(pa.table({"x": column}), "x.parquet")
-    return "x.parquet", "tables", f"rows .* declares .* {MEMORY}"
+    return "x.parquet", "tables", f"rows .* declared to be there, {MEMORY}"
 
 
 def parquet_of_long_ids():
     text = pa.array(["a" * MILLION])
     ids = pa.DictionaryArray.from_arrays(pa.array(np.zeros(400, np.int32)), text)
     pq.write_table(pa.table({"id": ids, "x": np.zeros(400)}), "x.parquet")
-    return "x.parquet", "ids", f"ids {MEMORY}"
+    return "x.parquet", "ids", f"column 'id' {MEMORY}"
 
 
 _BOMBS = [long_line, long_second_line, row_of_many_lines, many_rows, many_ids, many_columns]

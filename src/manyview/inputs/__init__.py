@@ -31,6 +31,7 @@ from manyview.inputs._prepare import (
 )
 from manyview.inputs._scalers import (
     N_COMPONENTS,
+    SCALED_BYTES,
     SCALING_NAMES,
     SCALINGS,
     STATISTICS_BYTES,

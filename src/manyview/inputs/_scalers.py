@@ -43,8 +43,8 @@ STATISTICS_BYTES = 32 * 2**20
 # Principal components kept; one for every 8 samples if that is less.
 N_COMPONENTS = 50
 _SAMPLES_PER_COMPONENT = 8
-# Rows are scaled in blocks of so many bytes.
-_BLOCK_BYTES = 32 * 2**20
+#: Rows are scaled in blocks of so many bytes.
+SCALED_BYTES = 32 * 2**20
 # In units of the largest number of the training samples; single precision can still square it.
 _FAR_OUT = 1e12
 
@@ -100,7 +100,7 @@ class Scaler:
             return self._text_rows(matrix)
         n = matrix.shape[0]
         rows = np.empty((n, self.components.shape[1]))
-        step = max(_BLOCK_BYTES // (8 * matrix.shape[1]), 1)
+        step = max(SCALED_BYTES // (8 * matrix.shape[1]), 1)
         for start in range(0, n, step):
             block = self.columns(matrix[start : start + step]) - self.centre
             rows[start : start + step] = block @ self.components

@@ -9,7 +9,7 @@ eigensolver needs no factorisation. `make bench-memory` compares estimates with 
 from dataclasses import replace
 
 from manyview.graphs import FitSize, ViewSize
-from manyview.inputs import N_COMPONENTS, STATISTICS_BYTES, STATISTICS_SAMPLES
+from manyview.inputs import N_COMPONENTS, SCALED_BYTES, STATISTICS_BYTES, STATISTICS_SAMPLES
 from manyview.runtime import Estimate
 from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS, is_large
 
@@ -94,12 +94,14 @@ def row_bytes(view: ViewSize, scaling: object) -> int:
 
 
 def scaling_bytes(view: ViewSize, scaling: object) -> int:
-    """The view in canonical order, its scaled rows, and before these the sample that columns are
-    judged by, with copies of it."""
+    """The view in canonical order; the sample that columns are judged by, with copies of it; then
+    the scaled rows, and a block with copies of it, two or three at a time."""
     ordered = (12 if view.is_sparse else 8) * view.n_values
-    sample = 8 * view.width * min(view.n_samples, STATISTICS_SAMPLES)
-    judged = 4 * min(sample, STATISTICS_BYTES) if scaling == "auto" and not view.is_sparse else 0
-    return ordered + max(judged, row_bytes(view, scaling))
+    if view.is_sparse or scaling != "auto":
+        return ordered + row_bytes(view, scaling)
+    judged = 4 * min(8 * view.width * min(view.n_samples, STATISTICS_SAMPLES), STATISTICS_BYTES)
+    block = min(8 * view.n_values, SCALED_BYTES)
+    return ordered + max(judged, row_bytes(view, scaling) + 5 * block // 2)
 
 
 def candidate_bytes(size: FitSize, n_samples: int) -> int:
