@@ -56,15 +56,3 @@ def test_components(rng, n_edges):
     roots = np.arange(80)
     _kernels.unite_edges(graph.indptr, graph.indices, 0, roots)
     np.testing.assert_array_equal(np.unique(roots, return_inverse=True)[1], found)
-
-
-def test_unite_forests(rng):
-    edges = rng.integers(0, 80, (60, 2))
-    forests = []
-    for own in (edges[:30], edges[30:]):
-        graph, roots = symmetric_pattern(80, own), np.arange(80)
-        _kernels.unite_edges(graph.indptr, graph.indices, 0, roots)
-        forests.append(roots)
-    _kernels.unite_forests(*forests)
-    expected = connected_components(symmetric_pattern(80, edges))[1]
-    np.testing.assert_array_equal(np.unique(forests[0], return_inverse=True)[1], expected)

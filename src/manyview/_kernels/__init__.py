@@ -27,7 +27,6 @@ from manyview._kernels._patterns import (
     permute,
     symmetric_row_lengths,
     unite_edges,
-    unite_forests,
 )
 from manyview._kernels._updates import (
     row_inconsistency_products,

@@ -273,15 +273,6 @@ def unite_edges(indptr: IntArray, indices: IntArray, first: int, parents: IntArr
 
 
 @njit(cache=True)
-def unite_forests(parents: IntArray, others: IntArray) -> None:
-    """Merge what a second union-find of the same samples has merged."""
-    for i in range(len(parents)):
-        if others[i] != i:
-            _unite(parents, i, others[i])
-    _flatten(parents)
-
-
-@njit(cache=True)
 def _flatten(parents: IntArray) -> None:
     for i in range(len(parents)):
         parents[i] = parents[parents[i]]  # roots are lower than their samples: already final
