@@ -61,6 +61,22 @@ def test_samples_with_features_in_one_view_are_kept(rng):
     assert np.isfinite(model.confidence_).all()
 
 
+def test_rows_in_the_order_of_an_approximate_search(rng):
+    pytest.importorskip("faiss", reason="faiss is not installed")
+    target = rng.integers(0, 3, 3000)
+    views = [rng.gamma(1 + 8 * (target[:, None] == np.arange(90) % 3)) for _ in range(2)]
+    silent = rng.choice(3000, 100, replace=False)
+    known = np.setdiff1d(np.arange(3000), silent)
+    for view in views:
+        view[silent] = 0
+    model = ConsensusGraph(3, neighbor_search="approximate", scaling="sqrt", random_state=0)
+    with pytest.warns(UserWarning, match="100 of 3,000 samples have no features"):
+        model.fit(views)
+    assert {search.method for search in model.neighbor_search_} == {"approximate"}
+    assert adjusted_rand_score(target[known], model.labels_[known]) > 0.99
+    assert np.isnan(model.confidence_[silent]).all()
+
+
 def test_too_few_others(rng):
     views = [np.zeros((30, 200)), np.zeros((30, 200))]
     for view in views:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from manyview._typing import IntArray
 from manyview.inputs import Views
+from manyview.runtime import warn
 
 if TYPE_CHECKING:
     from manyview.graphs._build import ViewGraphs
@@ -25,11 +25,10 @@ def without_silent(separate: ViewGraphs, views: Views, n_least: int) -> ViewGrap
     kept = np.setdiff1d(np.arange(len(separate.order.samples)), silent)
     if len(silent) == 0 or len(kept) < n_least:
         return separate
-    warnings.warn(
+    warn(
         f"{len(silent):,} of {views.n_samples:,} samples have no features in any view (zeros "
         "alone): nothing tells their cluster, and they are put into the largest one, with a "
-        "stability of 0; leave them out",
-        stacklevel=7,
+        "stability of 0; leave them out"
     )
     rows = separate.row_order
     return replace(
