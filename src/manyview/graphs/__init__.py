@@ -1,6 +1,7 @@
 """Views -> nearest-neighbour graphs, stacked on one sparse pattern."""
 
 from manyview.graphs._affinity import AFFINITY_REACH, Affinity, lone_affinity, scaled_affinity
+from manyview.graphs._blockwise_stack import BlockwiseStack
 from manyview.graphs._bridges import (
     GAP_DIGITS,
     Bridges,
@@ -61,6 +62,7 @@ from manyview.graphs._row_block import (
 from manyview.graphs._silent import expand_rows, without_silent
 from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._steps import (
+    BY_ROW,
     EVERYWHERE,
     ClusterWeightByView,
     EdgeCounts,

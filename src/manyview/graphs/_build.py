@@ -8,11 +8,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, IntArray
+from manyview.graphs._blockwise_stack import BlockwiseStack, blockwise_stack
 from manyview.graphs._bridges import Bridges, add_bridges, closest_bridges, union_components
 from manyview.graphs._checkpoint import ViewGraph, load_graph, save_graph
 from manyview.graphs._components import component_labels
 from manyview.graphs._knn import nearest
-from manyview.graphs._row_block import reordered, weight_type
+from manyview.graphs._row_block import SINGLE_ABOVE, reordered, weight_type
 from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._weights import (
     EdgeRules,
@@ -54,6 +55,8 @@ class GraphOptions:
     auto_neighbors: int  # what "auto" stands for where there are enough samples
     weighting: str  # one of `WEIGHTINGS`, or "precomputed"
     search: str  # {"auto", "exact", "approximate"}
+    # Whether the pattern of the graphs of many samples is made block by block.
+    blockwise: bool = False
     # With this many clusters "auto" is at most the mean size of a cluster, but at least 10.
     n_clusters: int | None = None
 
@@ -115,14 +118,29 @@ class ViewGraphs:
     row_order: IntArray | None = None
     # (n_samples, V), whether the view has the sample of that row; None if all have all.
     present: BoolArray | None = None
+    blockwise: bool = False  # whether `stack` makes a `BlockwiseStack` of many samples
 
-    def stack(self) -> GraphStack:
+    def stack(self) -> GraphStack | BlockwiseStack:
         """The graphs on one pattern, views in canonical order."""
-        views, samples = self.order.views, self.order.samples
+        if not self.blockwise or self.order.n_samples <= SINGLE_ABOVE:
+            return self.whole_stack()
+        return blockwise_stack(*self._in_order(), *self._rows_and_views())
+
+    def whole_stack(self) -> GraphStack:
+        """The same, with the whole pattern at a time."""
+        order, view_order = self._rows_and_views()
+        return replace(stack_graphs(*self._in_order()), order=order, view_order=view_order)
+
+    def _rows_and_views(self) -> tuple[IntArray, IntArray]:
+        """The sample in each row, and the view at each position, of a stack."""
+        samples = self.order.samples
+        return samples if self.row_order is None else samples[self.row_order], self.order.views
+
+    def _in_order(self) -> tuple[list[csr_array], IntArray | None, BoolArray | None]:
+        """Graphs and `present` with views in canonical order, and the order of the rows."""
+        views = self.order.views
         present = None if self.present is None else self.present[:, views]
-        stack = stack_graphs([self.graphs[v] for v in views], self.row_order, present)
-        rows = samples if self.row_order is None else samples[self.row_order]
-        return replace(stack, order=rows, view_order=views)
+        return [self.graphs[v] for v in views], self.row_order, present
 
     def by_sample(self, graph: csr_array) -> csr_array:
         """A graph with rows and columns in the order of the input."""
@@ -146,6 +164,7 @@ def view_graphs(views: Views, options: GraphOptions, run: Run) -> ViewGraphs:
         searches=tuple(one.search for one in made if one.search is not None),
         row_order=next((made[v].rows for v in order.views if made[v].rows is not None), None),
         present=None if views.present is None else views.present[order.samples],
+        blockwise=options.blockwise,
     )
 
 

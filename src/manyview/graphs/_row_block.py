@@ -63,16 +63,29 @@ class RowBlock:
         self, values: FloatArray, incoming: FloatArray, dtype: type = np.float64
     ) -> csr_array:
         """Rows of (U + U') / 2, without stored zeros."""
-        from manyview import _kernels
-
         starts_in, rows_in, order_in = self.incoming
-        pattern = (self.indptr, self.indices, values, starts_in, rows_in)
-        values_in = gathered(incoming, order_in)
-        indptr = starts(_kernels.symmetric_row_lengths(*pattern, values_in))
-        indices = np.empty(indptr[-1], dtype=indptr.dtype)
-        data: Any = np.empty(len(indices), dtype=dtype)
-        _kernels.fill_symmetric(*pattern, values_in, indptr, indices, data)
-        return csr_array((data, indices, indptr), shape=(self.n_rows, self.n_samples))
+        into = (starts_in, rows_in, gathered(incoming, order_in))
+        return symmetric_sum((self.indptr, self.indices, values), into, self.n_samples, dtype)
+
+
+def symmetric_sum(
+    out: tuple[IntArray, IntArray, FloatArray],
+    into: tuple[IntArray, IntArray, FloatArray],
+    n_samples: int,
+    dtype: type = np.float64,
+) -> csr_array:
+    """Rows of (U + U') / 2, without stored zeros, from the edges out of and into some samples.
+
+    Edges are starts, other ends and values; the first have sorted columns, the others sorted rows.
+    """
+    from manyview import _kernels
+
+    edges = (out[0], out[1], out[2], *into)
+    indptr = starts(_kernels.symmetric_row_lengths(*edges))
+    indices = np.empty(indptr[-1], dtype=indptr.dtype)
+    data: Any = np.empty(len(indices), dtype=dtype)
+    _kernels.fill_symmetric(*edges, indptr, indices, data)
+    return csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_samples))
 
 
 def united_pattern(graphs: Sequence[csr_array]) -> tuple[IntArray, IntArray]:

@@ -72,6 +72,10 @@ class GraphStack(RowBlock):
         graph.eliminate_zeros()
         return graph
 
+    def view_matrix(self, position: int) -> csr_array:
+        """The same for the graph of a view."""
+        return self.matrix(self.weights[position])
+
     def by_sample(self, rows: NDArray[Any]) -> NDArray[Any]:
         return rows if self.order is None else rows[np.argsort(self.order)]
 

@@ -19,6 +19,8 @@ from manyview.runtime import RowShare, Run
 
 #: Metadata of a field: edges look up rows of it; each worker has its own.
 EVERYWHERE = {"send": "everywhere"}
+#: Metadata of a field: a number, or one for each row.
+BY_ROW = {"send": "by row"}
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     _auto_neighbors: ClassVar[int] = 15
     #: Whether "auto" is at most the mean size of a cluster.
     _limits_neighbors: ClassVar[bool] = False
+    #: Whether it needs the pattern of all views' graphs block by block only.
+    _stacks_blockwise: ClassVar[bool] = False
 
     #: The page of docs/ that explains the method; its HTML display links to it.
     _doc_page: ClassVar[str] = "compared-methods.md"
@@ -153,6 +155,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             auto_neighbors=self._auto_neighbors,
             weighting=getattr(self, "graph", "adaptive"),
             search=getattr(self, "neighbor_search", "auto"),
+            blockwise=self._stacks_blockwise,
             n_clusters=int(self.n_clusters)
             if self._limits_neighbors and not self._finds_n_clusters
             else None,

@@ -9,7 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import EdgeCounts, EdgeWeightByView, GraphStack, OwnClusterShare, Stack
+from manyview.graphs import (
+    BlockwiseStack,
+    EdgeCounts,
+    EdgeWeightByView,
+    GraphStack,
+    OwnClusterShare,
+    Stack,
+)
 from manyview.methods._base import view_index
 from manyview.methods._fusion_steps import InconsistentWeightByView
 from manyview.methods._loop_state import Fusion
@@ -69,13 +76,13 @@ def graph_results(
         by_view = _share(share.sum(inconsistent), share.sum(total))
         found["sample_disagreement_"] = stack.by_sample(disagreement[:, views])
         found["view_disagreement_"] = by_view[views]
-    if not isinstance(stack, GraphStack):
+    if not isinstance(stack, GraphStack | BlockwiseStack):
         trusted = trust(disagreement, len(labels), stack.n_views)
         step, counts = OwnClusterShare(labels, trusted, vote_weights(view_weights)), EdgeCounts()
         found["_confidence"] = stack.by_sample(stack.rows(step))
         counted = stack.total(counts)[views]
         return found | {"_edge_counts": (counted[:, views], counted[:, -1])}
-    found["view_graphs_"] = [stack.matrix(stack.weights[v]) for v in views]
+    found["view_graphs_"] = [stack.view_matrix(v) for v in views]
     found["unified_graph_"] = stack.matrix(U)
     if A is not None:
         found["consistent_graphs_"] = [stack.matrix(A[v]) for v in views]

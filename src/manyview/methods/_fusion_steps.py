@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from manyview._typing import FloatArray
-from manyview.graphs import EVERYWHERE, RowBlock, Stack, Step, gathered
+from manyview.graphs import BY_ROW, EVERYWHERE, RowBlock, Stack, Step, gathered
 from manyview.runtime import Run
 from manyview.spectral import Eigenpairs, Spectrum, cache_aligned, is_large, laplacian_spectrum
 
@@ -21,8 +21,8 @@ class ProjectRows(Step):
     simplex, over the columns in which some A_v is positive."""
 
     F: FloatArray = field(metadata=EVERYWHERE)
-    pull: float | FloatArray
-    factor: float | FloatArray
+    pull: float | FloatArray = field(metadata=BY_ROW)
+    factor: float | FloatArray = field(metadata=BY_ROW)
     view_shares: FloatArray = field()
     name: ClassVar[str] = "unify"
 

@@ -13,7 +13,7 @@ from manyview.spectral import kmeans_labels, normalized_embedding, relabel_by_fi
 
 def mean_graph_results(graphs: ViewGraphs, n_clusters: int, run: Run) -> dict[str, Any]:
     """Attributes of a fitted estimator: k-means on the spectral embedding of the mean graph."""
-    stack = graphs.stack()
+    stack = graphs.whole_stack()
     with run.stage("eigenvectors"):
         symmetric = stack.symmetric(_mean_over_present(stack))
         embedding = normalized_embedding(symmetric, n_clusters, run.rng)
@@ -29,7 +29,7 @@ def mean_graph_results(graphs: ViewGraphs, n_clusters: int, run: Run) -> dict[st
 
 def mean_graph(graphs: ViewGraphs) -> csr_array:
     """The mean graph, symmetric, between samples in the order of the input."""
-    stack = graphs.stack()
+    stack = graphs.whole_stack()
     mean = stack.matrix(_mean_over_present(stack))
     return csr_array((mean + mean.T) / 2)
 

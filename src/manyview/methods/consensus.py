@@ -48,6 +48,7 @@ from manyview.spectral import (
     laplacian_spectrum,
     leiden_labels,
     relabel_by_first_sample,
+    scaled_graph,
     soft_embedding,
     suggest_from_stack,
 )
@@ -138,6 +139,7 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
     _takes_missing = True
     _auto_neighbors = 20
     _limits_neighbors = True
+    _stacks_blockwise = True
 
     n_clusters: int | str = 8
     _: KW_ONLY
@@ -320,6 +322,8 @@ def _clusters(
         with run.stage("labels"):
             labels = leiden_labels(graph, resolution, run.seed)
             n_clusters = int(labels.max()) + 1
+    else:
+        graph = scaled_graph(graph)
     with run.stage("eigenvectors"):
         count = min(VECTORS_PER_CLUSTER * n_clusters, stack.n_samples)
         spectrum = laplacian_spectrum(

@@ -32,6 +32,7 @@ from manyview.spectral._spectrum import (
     laplacian_spectrum,
     largest_eigenvectors,
     normalized_embedding,
+    scaled_graph,
     smallest_eigenpairs,
     soft_embedding,
     unit_rows,

@@ -224,9 +224,8 @@ def chebyshev_eigenpairs(
     width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf
-    block: Any = _starting_block(share, width, start, rng).astype(
-        np.float32 if is_soft else np.float64, copy=False
-    )
+    kind: type = np.float32 if is_soft else np.float64
+    block: Any = _starting_block(share, width, start, rng, kind)
     n_products, passes = 0, 0
     next_degree = _NEXT_DEGREE if start is None else start.next_degree
     # Logarithms: how much filters have amplified the last wanted vector over the rest, and how
@@ -289,19 +288,22 @@ def chebyshev_eigenpairs(
 
 
 def _starting_block(
-    share: RowShare, width: int, start: Eigenpairs | None, rng: np.random.Generator
+    share: RowShare, width: int, start: Eigenpairs | None, rng: np.random.Generator, kind: type
 ) -> FloatArray:
-    """The vectors of the start, and at least two random ones.
+    """The vectors of the start, and at least two random ones, in the precision `kind`.
 
     A group of samples that became disconnected since then may have no share in the vectors of the
     start; without random ones it would never be found, and residuals would not show it.
     """
-    kept = np.empty((len(share), 0))
-    if start is not None:
-        kept = start.vectors[:, : width - _RANDOM_VECTORS]
-    count = width - kept.shape[1]
-    more = share.draw(rng, lambda own, rows: own.standard_normal((rows, count)))
-    return np.hstack([kept, more / np.sqrt(share.n_samples)])
+    kept = None if start is None else start.vectors[:, : width - _RANDOM_VECTORS]
+    count = width - (0 if kept is None else kept.shape[1])
+    length = np.sqrt(share.n_samples)
+
+    def draw(own: np.random.Generator, rows: int) -> FloatArray:
+        return np.asarray(own.standard_normal((rows, count)) / length, dtype=kind)
+
+    more = share.draw(rng, draw)
+    return more if kept is None else np.hstack([kept.astype(kind, copy=False), more])
 
 
 def independent(block: FloatArray, share: RowShare) -> tuple[FloatArray, FloatArray]:

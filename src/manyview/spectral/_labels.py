@@ -87,7 +87,8 @@ def _lloyd(embedding: FloatArray, centres: FloatArray, tol: float, share: RowSha
     changes, or where centres move by less than this share of the mean variance."""
     n = share.n_samples
     mean = share.sum(embedding) / n
-    variance = share.sum((embedding - mean) ** 2).mean() / n
+    squares = share.total(lambda rows: ((rows - mean) ** 2).sum(axis=0), embedding)
+    variance = squares.mean() / n
     labels = np.full(len(embedding), -1)
     for _ in range(_MAX_ITERATIONS):
         before, labels = labels, nearest_centres(embedding, centres)

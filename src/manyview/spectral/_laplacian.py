@@ -3,13 +3,14 @@
 A sample without edges has a row of zeros in both.
 """
 
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import by_edge
+from manyview.graphs import by_edge, component_labels
 from manyview.runtime import RowShare
 from manyview.spectral._chebyshev import Operator, SymmetricOperator
 
@@ -34,6 +35,33 @@ class SymmetricGraph(Protocol):
 Graph: TypeAlias = Any  # csr_array, which has no type, or SymmetricGraph
 
 
+@dataclass(frozen=True)
+class ScaledGraph:
+    """A symmetric graph that is kept as its normalised Laplacian, in the memory of the graph."""
+
+    operator: Operator
+    null: FloatArray
+
+    @property
+    def share(self) -> RowShare:
+        return RowShare(len(self.null))
+
+    def components(self) -> IntArray:
+        return component_labels(self.operator.weights)
+
+    def laplacian(self, normalized: bool) -> tuple[Operator, FloatArray]:
+        if not normalized:
+            raise ValueError("normalized=False; expected True for a scaled graph")
+        return self.operator, self.null
+
+    def unscaled(self) -> csr_array:
+        """The graph again, up to rounding."""
+        graph = self.operator.weights.astype(np.float64)
+        for edges, here in by_edge(graph.indptr, self.null):
+            graph.data[edges] *= here * self.null[graph.indices[edges]]
+        return graph
+
+
 def share_of(graph: Graph) -> RowShare:
     """The rows of the graph that are here."""
     return RowShare(graph.shape[0]) if isinstance(graph, csr_array) else graph.share
@@ -52,14 +80,17 @@ def laplacian(graph: csr_array, normalized: bool) -> tuple[csr_array, float]:
 
 
 def laplacian_operator(
-    graph: Graph, normalized: bool, dtype: type
-) -> tuple[SymmetricOperator, FloatArray]:
-    """The Laplacian, weights in the given precision, and its null vector."""
+    graph: Graph, normalized: bool, dtype: type, *, overwrite: bool = False
+) -> tuple[Any, FloatArray]:
+    """The Laplacian, weights in the given precision, and its null vector.
+
+    `overwrite` allows to write it over the graph.
+    """
     if not isinstance(graph, csr_array):
         distributed: SymmetricGraph = graph
         return distributed.laplacian(normalized)
     # The pattern is shared; weights are scaled if it is the normalised one.
-    data = graph.data.astype(dtype, copy=normalized)
+    data = graph.data.astype(dtype, copy=normalized and not overwrite)
     weights = csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
     degrees = degrees_of(weights)
     null, bound = null_vector(degrees, normalized)

@@ -20,6 +20,7 @@ from manyview.spectral._spectrum import (
     is_large,
     laplacian_spectrum,
     leading,
+    scaled_graph,
     soft_embedding,
 )
 from manyview.spectral._stability import label_stability
@@ -135,7 +136,8 @@ def suggest_from_stack(stack: Stack, run: Run, max_clusters: int = MAX_CLUSTERS)
     if n < 3:
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
     mean = stack.edges(WeightedMean(np.ones(stack.n_views)))
-    graph = stack.symmetric(mean, np.float32 if is_large(n) else np.float64)
+    graph = scaled_graph(stack.symmetric(mean, np.float32 if is_large(n) else np.float64))
+    del mean
     largest = min(max_clusters, max(n // _SAMPLES_PER_CLUSTER, 2))
     count = min(2 * largest, n - 1)
     spectrum = laplacian_spectrum(graph, count, run.rng, normalized=True, is_soft=True)

@@ -27,6 +27,7 @@ from manyview.spectral._chebyshev import (
 )
 from manyview.spectral._laplacian import (
     Graph,
+    ScaledGraph,
     dense_laplacian,
     laplacian,
     laplacian_operator,
@@ -106,6 +107,13 @@ class Spectrum:
             )
 
 
+def scaled_graph(graph: Graph) -> Graph:
+    """A large graph on one machine as its normalised Laplacian, written over it; others stay."""
+    if not isinstance(graph, csr_array) or not is_large(graph.shape[0]):
+        return graph
+    return ScaledGraph(*laplacian_operator(graph, True, np.float32, overwrite=True))
+
+
 def laplacian_spectrum(
     graph: Graph,
     n_clusters: int,
@@ -122,13 +130,18 @@ def laplacian_spectrum(
     A distributed graph always goes to the Chebyshev solver: no machine has the memory for a
     factorisation.
     """
-    is_local = isinstance(graph, csr_array)
-    components = component_labels(graph) if is_local else graph.components()
+    is_csr = isinstance(graph, csr_array)
+    is_local = is_csr or isinstance(graph, ScaledGraph)
+    components = component_labels(graph) if is_csr else graph.components()
     problem = (graph, n_clusters, components, rng, normalized)
     if not is_local or is_large(len(components)):
         soft: dict[str, Any] = {"tolerance": _SOFT, "is_soft": True} if is_soft else {}
         found = _chebyshev_spectrum(*problem, start, **soft)
-        if found.converged or not is_local or not _has_large_diameter(graph):
+        if found.converged or not is_local:
+            return found
+        if not is_csr:
+            graph = graph.unscaled()
+        if not _has_large_diameter(graph):
             return found
         problem = (graph.astype(np.float64), *problem[1:])
     elif start is not None and graph.shape[0] > DENSE_LIMIT and not start.is_hard:
