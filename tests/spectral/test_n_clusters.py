@@ -56,7 +56,7 @@ def test_scores_of_all_candidates():
     assert found.has_structure
     assert max(rows, key=lambda row: row["score"])["n_clusters"] == 5
     for row in rows:
-        parts = row["stability"], row["modularity"] ** 0.5, np.log(row["n_clusters"]) ** 0.25
+        parts = row["stability"], row["modularity"] ** 0.5, np.log(row["n_clusters"]) ** (1 / 3)
         assert row["score"] == pytest.approx(np.prod(parts))
         assert 0 <= row["eigenvalue"] <= 2
         assert 0 <= row["stability"] <= 1

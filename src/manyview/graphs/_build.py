@@ -181,7 +181,7 @@ def concatenated_graph(views: Views, options: GraphOptions, run: Run) -> tuple[V
 
 def rows_in_order(views: Views, order: CanonicalOrder) -> list[Any]:
     """Scaled rows of all views, samples and views in canonical order."""
-    return [view_rows(views.matrices[v][order.samples], views.scalings[v]) for v in order.views]
+    return [view_rows(views.matrices[v], views.scalings[v], order.samples) for v in order.views]
 
 
 def joined(
@@ -292,19 +292,16 @@ def _graph_of_view(
     views: Views, v: int, order: CanonicalOrder, options: GraphOptions, run: Run
 ) -> ViewGraph:
     """A view's graph between all samples; rows of samples that the view lacks are empty."""
-    name, n = views.names[v], views.n_samples
-    matrix = views.matrices[v][order.samples]
+    name, n, matrix = views.names[v], views.n_samples, views.matrices[v]
     own = np.arange(n)
     if (samples := views.samples_of(v)) is not None:
         own = np.flatnonzero(np.isin(order.samples, samples))
-        matrix = matrix[own]
-    scaler = fit_scaler(statistics_sample(matrix), views.scalings[v])
-    if (empty := scaler.empty(matrix)) is not None and empty.any():
-        own, matrix = own[~empty], matrix[~empty]
+    scaler = fit_scaler(statistics_sample(matrix, chosen=order.samples[own]), views.scalings[v])
+    if (empty := scaler.empty(matrix)) is not None:
+        own = own[~empty[order.samples[own]]]
     if len(own) < min(n, 3):  # no neighbour is nearer than another one
         return ViewGraph(csr_array((n, n)), None, None)
-    rows = scaler.rows(matrix)
-    del matrix  # a search needs memory for itself
+    rows = scaler.rows(matrix, order.samples[own])
     made = _graph(rows, name, options.of_view(v, views.names), run, edge_rules(scaler.name))
     if len(own) == n:
         return made

@@ -136,7 +136,7 @@ def precomputed_graph(matrix: FloatArray | csr_array, order: IntArray) -> csr_ar
 
     Rows that sum to more are scaled to 1. Smaller sums stay: the view knows less of that sample.
     """
-    return scale_rows(reordered(csr_array(matrix), order), above=1.0)
+    return scale_rows(reordered(csr_array(matrix, dtype=np.float64), order), above=1.0)
 
 
 def _binary_or_heat(weighting: str, distances: FloatArray, scale: float) -> FloatArray:

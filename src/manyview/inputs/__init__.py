@@ -2,6 +2,7 @@
 
 from manyview.inputs._align import align
 from manyview.inputs._annotated import Choice, chosen_names, refuse_dict
+from manyview.inputs._blocks import BLOCK_BYTES
 from manyview.inputs._canonical_order import (
     CanonicalOrder,
     canonical_order,
@@ -31,7 +32,6 @@ from manyview.inputs._prepare import (
 )
 from manyview.inputs._scalers import (
     N_COMPONENTS,
-    SCALED_BYTES,
     SCALING_NAMES,
     SCALINGS,
     STATISTICS_BYTES,

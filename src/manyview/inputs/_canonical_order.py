@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, IntArray, Matrix
+from manyview.inputs._blocks import row_blocks
 from manyview.inputs._views import Views
 
 _MISSING = 0x6D616E7976696577  # digest of a missing row; that of a row of zeros is 0
@@ -88,7 +89,9 @@ def row_digests(matrix: Matrix, with_columns: bool = True) -> NDArray[np.uint64]
     if isinstance(matrix, csr_array):
         bits = np.ascontiguousarray(matrix.data, dtype=np.float64).view(np.uint64)
         _kernels.sparse_row_digests(matrix.indptr, matrix.indices, bits, with_columns, out)
-    else:
-        bits = np.ascontiguousarray(matrix, dtype=np.float64).view(np.uint64)
-        _kernels.dense_row_digests(bits, with_columns, out)
+        return out
+    whole = [slice(None)] if matrix.dtype == np.float64 else row_blocks(matrix.shape)
+    for rows in whole:
+        bits = np.ascontiguousarray(matrix[rows], dtype=np.float64).view(np.uint64)
+        _kernels.dense_row_digests(bits, with_columns, out[rows])
     return out

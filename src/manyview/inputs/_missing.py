@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, Matrix
+from manyview.inputs._blocks import row_blocks
 from manyview.inputs._names import first_few
 
 
@@ -45,9 +46,9 @@ def find_non_finite(matrix: Matrix, looked_at: BoolArray | None = None) -> NonFi
         if len(stored) == 0:
             return NonFinite(empty)
         return NonFinite(empty, len(stored), (int(rows[0]), int(matrix.indices[stored[0]])))
-    finite = np.isfinite(matrix)
-    if finite.all():
+    if all(np.isfinite(matrix[rows]).all() for rows in row_blocks(matrix.shape)):
         return NonFinite(empty)
+    finite = np.isfinite(matrix)
     blank = np.flatnonzero(~finite.any(axis=1))
     empty[blank] = np.isnan(matrix[blank]).all(axis=1)  # a row of infinities is not empty
     wrong = ~(finite | empty[:, None])

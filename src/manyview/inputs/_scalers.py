@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array, diags_array, vstack
 
-from manyview._typing import BoolArray, FloatArray, Matrix
+from manyview._typing import BoolArray, FloatArray, IntArray, Matrix
+from manyview.inputs._blocks import row_blocks
 from manyview.inputs._scaling import (
     DenseRows,
     SparseRows,
@@ -43,8 +44,6 @@ STATISTICS_BYTES = 32 * 2**20
 # Principal components kept; one for every 8 samples if that is less.
 N_COMPONENTS = 50
 _SAMPLES_PER_COMPONENT = 8
-#: Rows are scaled in blocks of so many bytes.
-SCALED_BYTES = 32 * 2**20
 # In units of the largest number of the training samples; single precision can still square it.
 _FAR_OUT = 1e12
 
@@ -91,20 +90,33 @@ class Scaler:
     centre: FloatArray = field(default_factory=_nothing)
     components: FloatArray = field(default_factory=_nothing)
 
-    def rows(self, matrix: Matrix) -> DenseRows | SparseRows:
-        """Samples as distances are measured between them."""
-        if self.name in ("zscore", "unit", "none"):
-            how = None if self.name == "none" else self.name
-            return normalize_rows(matrix, how, self.largest)
-        if self.name == "tfidf":
-            return self._text_rows(matrix)
-        n = matrix.shape[0]
-        rows = np.empty((n, self.components.shape[1]))
-        step = max(SCALED_BYTES // (8 * matrix.shape[1]), 1)
-        for start in range(0, n, step):
-            block = self.columns(matrix[start : start + step]) - self.centre
-            rows[start : start + step] = block @ self.components
+    def rows(self, matrix: Matrix, chosen: IntArray | None = None) -> DenseRows | SparseRows:
+        """Samples as distances are measured between them: all, or some in the order given."""
+        in_cells = self.name in ("zscore", "unit", "none")  # no column matters
+        if self.name == "tfidf" or (in_cells and isinstance(matrix, csr_array)):
+            matrix = matrix if chosen is None else matrix[chosen]
+            return self._text_rows(matrix) if self.name == "tfidf" else self._normalized(matrix)
+        n, width = matrix.shape if chosen is None else (len(chosen), matrix.shape[1])
+        scaler = self if self.name != "none" else self._with_largest(matrix, chosen)
+        rows = np.empty((n, width if in_cells else self.components.shape[1]))
+        for some in row_blocks((n, width)):
+            block = matrix[some if chosen is None else chosen[some]]
+            if in_cells:
+                rows[some] = scaler._normalized(_dense(block)).data
+            else:
+                rows[some] = (self.columns(block) - self.centre) @ self.components
         return DenseRows(rows)
+
+    def _normalized(self, matrix: Matrix) -> Any:
+        return normalize_rows(matrix, None if self.name == "none" else self.name, self.largest)
+
+    def _with_largest(self, matrix: FloatArray, chosen: IntArray | None) -> "Scaler":
+        """The same with the largest number of these samples, where it is not known."""
+        if self.largest is not None:
+            return self
+        own = np.arange(len(matrix)) if chosen is None else chosen
+        blocks = (matrix[own[some]] for some in row_blocks((len(own), matrix.shape[1])))
+        return replace(self, largest=float(max(np.abs(block).max() for block in blocks)))
 
     def columns(self, matrix: Matrix) -> FloatArray:
         """Samples before they are projected on principal components."""
@@ -120,7 +132,7 @@ class Scaler:
         return _quotient(columns, self.factor)
 
     def _text_rows(self, matrix: Matrix) -> SparseRows:
-        sparse = csr_array(matrix)
+        sparse = csr_array(matrix, dtype=np.float64)
         roots = csr_array(
             (np.sqrt(np.maximum(sparse.data, 0.0)), sparse.indices, sparse.indptr), sparse.shape
         )
@@ -158,17 +170,25 @@ def fit_scaler(sample: Matrix, scaling: str, largest: float | None = None) -> Sc
     return replace(scaler, centre=centre, components=_components(columns - centre, power))
 
 
-def statistics_sample(matrix: Matrix, n_blocks: int = 1) -> Matrix:
-    """Samples by which the columns are judged, evenly spaced; the share of one block of several."""
-    n, width = matrix.shape
+def statistics_sample(matrix: Matrix, n_blocks: int = 1, chosen: IntArray | None = None) -> Matrix:
+    """Samples by which the columns are judged, evenly spaced among all or the chosen ones; the
+    share of one block of several."""
+    n, width = matrix.shape if chosen is None else (len(chosen), matrix.shape[1])
     limit = min(STATISTICS_SAMPLES, STATISTICS_BYTES // (8 * width))
     count = min(n, max(limit // n_blocks, 2))
-    return matrix if count == n else matrix[np.linspace(0, n - 1, count).astype(np.intp)]
+    if count < n:
+        some = np.linspace(0, n - 1, count).astype(np.intp)
+        matrix = matrix[some if chosen is None else chosen[some]]
+    elif chosen is not None:
+        matrix = matrix[chosen]
+    return matrix if isinstance(matrix, csr_array) else _dense(matrix)
 
 
-def view_rows(matrix: Matrix, scaling: str) -> DenseRows | SparseRows:
-    """A view's samples, scaled."""
-    return fit_scaler(statistics_sample(matrix), scaling).rows(matrix)
+def view_rows(
+    matrix: Matrix, scaling: str, chosen: IntArray | None = None
+) -> DenseRows | SparseRows:
+    """A view's samples, scaled: all, or some in the order given."""
+    return fit_scaler(statistics_sample(matrix, chosen=chosen), scaling).rows(matrix, chosen)
 
 
 def joint_rows(known: Matrix, new: Matrix, scaling: str) -> DenseRows | SparseRows:

@@ -24,6 +24,8 @@ from manyview.inputs._missing import (
 )
 from manyview.inputs._sparse import check_sparse
 
+#: Dense tables in single precision of so many bytes are not converted to double precision.
+LARGE_BYTES = 2**28
 # How polars and pandas spell the types of columns that are text or time.
 _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
 
@@ -162,7 +164,12 @@ def _n_dims(table: Any) -> int:
 
 
 def as_matrix(table: Any, name: str) -> Matrix:
-    """A table as a checked matrix of float64, dense or csr; NaN and infinity are left in it."""
+    """A table as a checked matrix of floats, dense or csr; NaN and infinity are left in it.
+
+    They are in double precision, but for `LARGE_BYTES` of single precision, such as a file that is
+    mapped into memory: these stay as they are, and are converted block by block where they are
+    used.
+    """
     if hasattr(table, "obs_names"):
         raise ValueError(
             f"view '{name}' is a {type(table).__name__}; expected its matrix, or manyview.cluster, "
@@ -180,9 +187,11 @@ def as_matrix(table: Any, name: str) -> Matrix:
     if hasattr(table, "shape") and 0 in table.shape:
         raise ValueError(f"view '{name}' is empty, its shape is {tuple(table.shape)}")
     check_numbers(table, f"view '{name}'")
+    is_single = isinstance(table, np.ndarray) and table.dtype == np.float32
+    dtype = np.float32 if is_single and table.nbytes >= LARGE_BYTES else np.float64
     try:
         matrix = check_array(
-            table, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False
+            table, accept_sparse="csr", dtype=dtype, order="C", ensure_all_finite=False
         )
     except (TypeError, ValueError, OverflowError) as error:
         reason = str(error).splitlines()[0]

@@ -93,8 +93,7 @@ class LocalBackend:
     def scaled(self, views: Views, scalings: Sequence[str | None]) -> Views:
         found = []
         for v, scaling in enumerate(scalings):
-            own, matrix = views.samples_of(v), views.matrices[v]
-            sample = statistics_sample(matrix if own is None else matrix[own])
+            sample = statistics_sample(views.matrices[v], chosen=views.samples_of(v))
             found.append(resolved_scaling(sample, views.names[v], scaling))
             features = None if views.features is None else views.features[v]
             warn_of_view(views.names[v], sample, found[v], features)

@@ -9,7 +9,7 @@ eigensolver needs no factorisation. `make bench-memory` compares estimates with 
 from dataclasses import replace
 
 from manyview.graphs import FitSize, ViewSize
-from manyview.inputs import N_COMPONENTS, SCALED_BYTES, STATISTICS_BYTES, STATISTICS_SAMPLES
+from manyview.inputs import BLOCK_BYTES, N_COMPONENTS, STATISTICS_BYTES, STATISTICS_SAMPLES
 from manyview.runtime import Estimate
 from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS, is_large
 
@@ -100,7 +100,7 @@ def scaling_bytes(view: ViewSize, scaling: object) -> int:
     if view.is_sparse or scaling != "auto":
         return ordered + row_bytes(view, scaling)
     judged = 4 * min(8 * view.width * min(view.n_samples, STATISTICS_SAMPLES), STATISTICS_BYTES)
-    block = min(8 * view.n_values, SCALED_BYTES)
+    block = min(8 * view.n_values, BLOCK_BYTES)
     return ordered + max(judged, row_bytes(view, scaling) + 5 * block // 2)
 
 

@@ -162,19 +162,17 @@ def _anchor_weights(
     Rows sum to at most 1. Those of samples that the view lacks, or has no features of, are empty,
     and so are columns of such anchors.
     """
-    n, scaling = views.n_samples, views.scalings[v]
+    n, scaling, matrix = views.n_samples, views.scalings[v], views.matrices[v]
     own = np.arange(n)
     if views.present is not None:
         own = np.flatnonzero(views.present[order.samples, v])
-    matrix = views.matrices[v][order.samples[own]]
-    scaler = fit_scaler(statistics_sample(matrix), scaling)
+    scaler = fit_scaler(statistics_sample(matrix, chosen=order.samples[own]), scaling)
     if (empty := scaler.empty(matrix)) is not None:
-        own, matrix = own[~empty], matrix[~empty]
+        own = own[~empty[order.samples[own]]]
     columns = np.flatnonzero(np.isin(anchors, own))
     if len(columns) < 2:  # none is nearer than another one
         return csr_array((n, len(anchors)))
-    rows = scaler.rows(matrix)
-    del matrix  # a search needs memory for itself
+    rows = scaler.rows(matrix, order.samples[own])
     first = np.searchsorted(own, anchors[columns])
     rows = rows.take(np.concatenate([first, np.arange(len(own))]))
     k = min(k, len(columns) - 1)

@@ -2,9 +2,10 @@
 
 For every candidate the mean graph of the views is clustered. The stability S of these clusters
 tells whether they are found again if samples are weighted at random, their modularity Q how many
-more edges stay inside clusters than chance would give. The score is S Q^(1/2) (log C)^(1/4): of
+more edges stay inside clusters than chance would give. The score is S Q^(1/2) (log C)^(1/3): of
 two numbers of equally stable clusters the larger one tells more. The number with the highest score
-is suggested. docs/quality.md has what else was tried.
+is suggested. Few resamples measure the stability of all candidates, more that of those whose score
+is near the highest: else chance would decide among them. docs/quality.md has what else was tried.
 """
 
 from dataclasses import dataclass, field
@@ -31,12 +32,13 @@ MAX_CLUSTERS = 30
 _ALL_UP_TO, _STEP = 20, 0.1
 # A candidate has at least so many samples per cluster, if there are enough samples.
 _SAMPLES_PER_CLUSTER = 6
-_RESAMPLES = 10
+# Resamples of every candidate; and of those whose score is at least this share of the highest.
+_RESAMPLES, _MORE_RESAMPLES, _NEAR = 10, 40, 0.8
 _STARTS = 10
 # Where no number of clusters is more stable than this, the data have no clusters that hold.
 _UNSTABLE = 0.6
 # Powers of modularity and log C in the score.
-_MODULARITY, _LOG = 0.5, 0.25
+_MODULARITY, _LOG = 1 / 2, 1 / 3
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,14 @@ class ClusterNumber:
         Numbers considered: from 2, or from the number of connected components, to `max_clusters` or
         n_samples // 6; above 20 in steps of about 10 %.
     stability : tuple of float
-        For each candidate the mean stability of its clusters, from 0 (chance) to 1.
+        For each candidate the mean stability of its clusters, from 0 (chance) to 1: over 10
+        resamples, or 40 if its score is near the highest.
     modularity : tuple of float
         The share of edges inside clusters, beyond that of a random graph.
     eigenvalues : tuple of float
         For each candidate c the c-th smallest eigenvalue: small if the graph has at least c groups.
     scores : tuple of float
-        stability * modularity^(1/2) * log(c)^(1/4).
+        stability * modularity^(1/2) * log(c)^(1/3).
     has_structure : bool
         Whether the clusters of some candidate have a stability of at least 0.6.
     is_at_limit : bool
@@ -151,14 +154,17 @@ def suggest_from_stack(stack: Stack, run: Run, max_clusters: int = MAX_CLUSTERS)
     candidates = _candidates(max(2, spectrum.n_components), largest)
     some = some_samples(n, np.random.default_rng(seed))
     found = [_clusters(stack, spectrum, c, some, seed) for c in candidates]
-    stability = np.zeros(len(candidates))
-    for i, (c, labels) in enumerate(zip(candidates, found, strict=True)):
-        if share.count(labels) == c:  # else there are not so many
-            own = leading(spectrum, 2 * c)
-            stability[i] = share.sum(label_stability(graph, own, labels, seed, _RESAMPLES)) / n
+    exist = np.array([share.count(labels) for labels in found]) == candidates
     modularity = np.array([_modularity(stack, labels) for labels in found])
-    logs = np.log(candidates) ** _LOG
-    scores = stability * np.maximum(modularity, 0.0) ** _MODULARITY * logs
+    factors = np.maximum(modularity, 0.0) ** _MODULARITY * np.log(candidates) ** _LOG
+    stability, near = np.zeros(len(candidates)), exist
+    for n_resamples in (_RESAMPLES, _MORE_RESAMPLES):
+        for i in np.flatnonzero(near).tolist():
+            own = leading(spectrum, 2 * candidates[i])
+            by_sample = label_stability(graph, own, found[i], seed, n_resamples)
+            stability[i] = share.sum(by_sample) / n
+        scores = stability * factors
+        near = exist & (scores >= _NEAR * scores.max())
     best = int(scores.argmax())
     has_structure = bool(stability.max() >= _UNSTABLE)
     if not has_structure:
