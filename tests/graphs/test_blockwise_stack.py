@@ -51,6 +51,7 @@ def graphs():
 def stacks(graphs: ViewGraphs, monkeypatch):
     monkeypatch.setattr(build, "SINGLE_ABOVE", 0)
     monkeypatch.setattr(blockwise, "_ROWS", 1)
+    monkeypatch.setattr(blockwise, "_LEAST_SAMPLES", 1)
     whole, blocks = graphs.whole_stack(), graphs.stack()
     assert isinstance(blocks, blockwise.BlockwiseStack)
     assert graphs.row_order is not None

@@ -51,6 +51,7 @@ from manyview.graphs._knn_faiss import (
     nearest_cells,
 )
 from manyview.graphs._row_block import (
+    SINGLE_ABOVE,
     RowBlock,
     aligned_weights,
     by_edge,

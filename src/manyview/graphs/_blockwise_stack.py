@@ -24,8 +24,8 @@ from manyview.runtime import RowShare, Run
 
 # Rows of a block, at least: enough for all cores.
 _ROWS = 2**16
-# Columns are looked up in so many parts: edges into a part of the samples are there at a time.
-_PARTS = 16
+# Edges into a part of the samples are there at a time: at most so many parts, of at least so many.
+_PARTS, _LEAST_SAMPLES = 16, 2**18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class BlockwiseStack:
     def symmetric(self, U: csr_array, dtype: type = np.float64) -> csr_array:
         n = self.n_samples
         found = _Rows(n, 2 * U.nnz)
-        for rows in _cut(n, -(-n // _PARTS)):
+        for rows in _cut(n, max(-(-n // _PARTS), _LEAST_SAMPLES)):
             into = U[:, rows].tocsc()
             out = _some_rows(U, rows)
             part = symmetric_sum(_parts(out), _parts(into), n, dtype)

@@ -31,6 +31,7 @@ from manyview.inputs import (
     canonical_order,
     count_distinct,
     fit_scaler,
+    let_go,
     per_view,
     side_by_side,
     statistics_sample,
@@ -302,6 +303,7 @@ def _graph_of_view(
     if len(own) < min(n, 3):  # no neighbour is nearer than another one
         return ViewGraph(csr_array((n, n)), None, None)
     rows = scaler.rows(matrix, order.samples[own])
+    let_go(matrix)
     made = _graph(rows, name, options.of_view(v, views.names), run, edge_rules(scaler.name))
     if len(own) == n:
         return made

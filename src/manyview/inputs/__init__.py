@@ -2,7 +2,7 @@
 
 from manyview.inputs._align import align
 from manyview.inputs._annotated import Choice, chosen_names, refuse_dict
-from manyview.inputs._blocks import BLOCK_BYTES
+from manyview.inputs._blocks import BLOCK_BYTES, let_go
 from manyview.inputs._canonical_order import (
     CanonicalOrder,
     canonical_order,

@@ -25,7 +25,7 @@ from manyview.inputs._missing import (
 from manyview.inputs._sparse import check_sparse
 
 #: Dense tables in single precision of so many bytes are not converted to double precision.
-LARGE_BYTES = 2**28
+LARGE_BYTES = 2**26
 # How polars and pandas spell the types of columns that are text or time.
 _NO_NUMBERS = ("String", "Utf8", "str", "Date", "Time", "Duration", "datetime", "timedelta")
 

@@ -8,7 +8,7 @@ eigensolver needs no factorisation. `make bench-memory` compares estimates with 
 
 from dataclasses import replace
 
-from manyview.graphs import FitSize, ViewSize
+from manyview.graphs import SINGLE_ABOVE, FitSize, ViewSize
 from manyview.inputs import BLOCK_BYTES, N_COMPONENTS, STATISTICS_BYTES, STATISTICS_SAMPLES
 from manyview.runtime import Estimate
 from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS, is_large
@@ -30,6 +30,8 @@ def fusion_memory(size: FitSize, *, splits: bool) -> Estimate:
 def consensus_memory(size: FitSize, n_vectors: int) -> Estimate:
     """ConsensusGraph: stack, the symmetric mean and its Laplacian with blocks of vectors; then
     U and the graphs of the results."""
+    if size.n_samples > SINGLE_ABOVE and size.edges is None:
+        return _blockwise_memory(size, n_vectors)
     U, edges = size.weight_bytes * size.union_edges, size.symmetrised_edges
     block = block_bytes(replace(size, n_clusters=n_vectors))
     if is_large(size.n_samples):
@@ -38,6 +40,21 @@ def consensus_memory(size: FitSize, n_vectors: int) -> Estimate:
     graphs = 2 * U + edge_bytes(size) * size.union_edges + graph_bytes(size) + 2 * block
     stack = stack_bytes(size)
     return graph_stages(size, eigenvectors=stack + eigenvectors, results=stack + graphs)
+
+
+def _blockwise_memory(size: FitSize, n_vectors: int) -> Estimate:
+    """The same for graphs that are stacked block by block: those of the views, their mean, the
+    symmetric mean; four blocks of vectors; at the end each graph in two orders."""
+    n, graphs = size.n_samples, graph_bytes(size)
+    symmetric = edge_bytes(size) * size.symmetrised_edges
+    block = 4 * n * 8 * -(-(n_vectors + 1 + SPARE_VECTORS) // 8)
+    spare = 100 * n  # about ten numbers per sample
+    vectors = symmetric + 4 * block + 4 * n * n_vectors
+    return graph_stages(
+        size,
+        eigenvectors=graphs + max(graphs + symmetric, vectors) + spare,
+        results=4 * graphs + spare,
+    )
 
 
 def spectral_memory(size: FitSize) -> Estimate:
@@ -68,7 +85,15 @@ def pair_stages(size: FitSize, stage: str, n_matrices: float) -> Estimate:
 def graph_stages(size: FitSize, **others: float) -> Estimate:
     """The search for neighbours, if there is one, and other stages."""
     stages = dict(others)
-    if size.n_neighbors is not None:
+    if size.n_neighbors is not None and size.n_samples > SINGLE_ABOVE:
+        # Rows in double and in single precision, sorted by cell; neighbours and their distances.
+        kept = graph_bytes(size) * (len(size.views) - 1) // len(size.views)
+        stages["neighbors"] = kept + max(
+            (45 if view.is_sparse else 16) * view.n_values
+            + view.n_samples * (16 * (size.n_neighbors + 1) + 100)
+            for view in size.views
+        )
+    elif size.n_neighbors is not None:
         stages["neighbors"] = graph_bytes(size) + max(
             # Normalised rows and copies of them; columns of their own if they are sparse.
             (45 if view.is_sparse else 21) * view.n_values + candidate_bytes(size, view.n_samples)
@@ -96,7 +121,7 @@ def row_bytes(view: ViewSize, scaling: object) -> int:
 def scaling_bytes(view: ViewSize, scaling: object) -> int:
     """The view in canonical order; the sample that columns are judged by, with copies of it; then
     the scaled rows, and a block with copies of it, two or three at a time."""
-    ordered = (12 if view.is_sparse else 8) * view.n_values
+    ordered = 12 * view.n_values if view.is_sparse else 0
     if view.is_sparse or scaling != "auto":
         return ordered + row_bytes(view, scaling)
     judged = 4 * min(8 * view.width * min(view.n_samples, STATISTICS_SAMPLES), STATISTICS_BYTES)

@@ -92,7 +92,7 @@ class SymmetricOperator(Protocol):
         """H block, in double precision, or in that of the block."""
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
-        """p(H) block, p as in `chebyshev_steps`."""
+        """p(H) block, p as in `chebyshev_steps`; may be written over the block."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Operator:
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
         before = now = cache_aligned(block, precision)
-        spare = [cache_aligned(block, precision), cache_aligned(block, precision)]
+        spare = [aligned_room(block.shape, precision) for _ in range(2)]
         for step in chebyshev_steps(degree, edge, self.bound):
             after = spare.pop()
             self.step(step, now, before, after)
@@ -180,17 +180,24 @@ class Eigenpairs:
 
 
 def cache_aligned(block: Any, kind: type) -> Any:
-    """A copy that begins at a cache line.
+    """The block, or a copy of it, that begins at a cache line.
 
     16 numbers in single precision then are one line. Products read rows in random order, so their
     time depends on the number of lines.
     """
-    size = block.size * np.dtype(kind).itemsize
-    raw = np.empty(size + 64, dtype=np.uint8)
-    offset = -raw.ctypes.data % 64
-    out = raw[offset : offset + size].view(kind).reshape(block.shape)
+    if block.dtype == kind and block.flags.c_contiguous and block.ctypes.data % 64 == 0:
+        return block
+    out = aligned_room(block.shape, kind)
     out[...] = block
     return out
+
+
+def aligned_room(shape: tuple[int, ...], kind: type) -> Any:
+    """An array without values that begins at a cache line."""
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    raw = np.empty(size + 64, dtype=np.uint8)
+    offset = -raw.ctypes.data % 64
+    return raw[offset : offset + size].view(kind).reshape(shape)
 
 
 @contextmanager
