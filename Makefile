@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .PHONY: demo test test-quick test-slow test-oldest test-scanpy test-wheel dist fuzz audit lint types bench bench-dask \
-	bench-start bench-cells bench-memory bench-scale bench-peers bench-practice bench-quality \
+	bench-start bench-cells bench-memory bench-scale bench-ten-million bench-peers bench-practice bench-quality \
 	bench-quality-peers bench-readers robustness reproduce docs docs-check release-check \
 	clean
 .DEFAULT_GOAL := demo
@@ -107,6 +107,10 @@ bench-memory: $(VENV)/.installed-dev
 # Fits of 50,000 to a million samples by stage; writes its tables and figure into docs/.
 bench-scale: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_scale
+
+# Takes about an hour, 20 GiB of memory and 10 GB of disk.
+bench-ten-million: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.bench_ten_million
 
 # The same fit on 1, 2 and 4 Dask workers; writes its table into docs/.
 bench-dask: $(VENV)/.installed-dev
