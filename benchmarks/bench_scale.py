@@ -360,8 +360,8 @@ def roofline_rows(results):
 
 def page(results):
     head = ["method", "N", "C", "rounds", "graphs s", "fusion s", "eigenvectors s", "split s",
-            "labels s", "stability s", "whole fit s", "faiss s", "graphs / faiss", "fit / faiss", "peak GiB",
-            "ACC"]  # fmt: skip
+            "labels s", "stability s", "whole fit s", "faiss s", "graphs / faiss", "fit / faiss",
+            "peak GiB", "ACC"]  # fmt: skip
     limits = results["limits"]
     lines = [
         f"{results['machine']}:",
