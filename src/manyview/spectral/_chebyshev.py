@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
@@ -152,8 +152,9 @@ class NullSpace:
         count = share.count(self.components)
 
         def sums(vector: FloatArray, components: IntArray, block: FloatArray) -> FloatArray:
-            entries = (vector, (components, np.arange(len(vector))))
-            own = csr_array(entries, shape=(count, len(vector)))
+            own = csc_array(
+                (vector, components, np.arange(len(vector) + 1)), shape=(count, len(vector))
+            )
             return np.column_stack([own @ block, own @ vector])
 
         found = share.total(sums, self.vector, self.components, block)

@@ -52,7 +52,7 @@ _SMALL = 64
 # From exact eigenvectors of a similar graph: the first degree of the Chebyshev filter, and the
 # product limit, beyond which a direct solver is faster.
 _DEGREE_FROM_EXACT = 20
-_PRODUCTS_FROM_EXACT = 160
+_PRODUCTS_FROM_EXACT = 240
 # Power of the factors of the eigenvectors in a soft embedding.
 _SOFTNESS = 0.75
 # A gap is clear if eigenvalue C is less than this share of the next one. A group is tiny if it has
