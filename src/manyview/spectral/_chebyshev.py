@@ -225,7 +225,7 @@ def chebyshev_eigenpairs(
 
     `is_soft` tells that vectors count less the nearer they are to the unwanted ones. Then residuals
     may grow with the root of the first gap / their own, up to ten times, and single precision is
-    enough.
+    enough everywhere.
     """
     share, bound = operator.share, operator.bound
     n = share.n_samples
@@ -273,7 +273,7 @@ def chebyshev_eigenpairs(
             enough = np.log(10 * np.sqrt(n * bound / least))
         if (worst <= 1 and gained >= enough) or n_products >= max_products:
             break
-        if worst > previous / 2:  # single precision may be the limit
+        if worst > previous / 2 and not is_soft:  # single precision may be the limit
             precision = np.float64
         degree = _FIRST_DEGREE
         if n_products > 1:  # the values of random vectors are meaningless
