@@ -95,28 +95,30 @@ class Scaler:
         in_cells = self.name in ("zscore", "unit", "none")  # no column matters
         if self.name == "tfidf" or (in_cells and isinstance(matrix, csr_array)):
             matrix = matrix if chosen is None else matrix[chosen]
-            return self._text_rows(matrix) if self.name == "tfidf" else self._normalized(matrix)
+            if self.name == "tfidf":
+                return self._text_rows(matrix)
+            return self._normalized(matrix, self.largest)
         n, width = matrix.shape if chosen is None else (len(chosen), matrix.shape[1])
-        scaler = self if self.name != "none" else self._with_largest(matrix, chosen)
+        largest = self._largest_of(matrix, chosen) if self.name == "none" else None
         rows = np.empty((n, width if in_cells else self.components.shape[1]))
         for some in row_blocks((n, width)):
             block = matrix[some if chosen is None else chosen[some]]
             if in_cells:
-                rows[some] = scaler._normalized(_dense(block)).data
+                rows[some] = self._normalized(_dense(block), largest).data
             else:
                 rows[some] = (self.columns(block) - self.centre) @ self.components
         return DenseRows(rows)
 
-    def _normalized(self, matrix: Matrix) -> Any:
-        return normalize_rows(matrix, None if self.name == "none" else self.name, self.largest)
+    def _normalized(self, matrix: Matrix, largest: float | None) -> Any:
+        return normalize_rows(matrix, None if self.name == "none" else self.name, largest)
 
-    def _with_largest(self, matrix: FloatArray, chosen: IntArray | None) -> "Scaler":
-        """The same with the largest number of these samples, where it is not known."""
+    def _largest_of(self, matrix: FloatArray, chosen: IntArray | None) -> float:
+        """The largest absolute value, of these samples where that of the view is not known."""
         if self.largest is not None:
-            return self
+            return self.largest
         own = np.arange(len(matrix)) if chosen is None else chosen
         blocks = (matrix[own[some]] for some in row_blocks((len(own), matrix.shape[1])))
-        return replace(self, largest=float(max(np.abs(block).max() for block in blocks)))
+        return float(max(np.abs(block).max() for block in blocks))
 
     def columns(self, matrix: Matrix) -> FloatArray:
         """Samples before they are projected on principal components."""
