@@ -10,6 +10,7 @@ from manyview._kernels._content import dense_row_digests, hash_numbers, sparse_r
 from manyview._kernels._diffusion import diffuse
 from manyview._kernels._distances import (
     dense_sq_distances,
+    differences,
     keep_nearest,
     sparse_candidates,
     sparse_sq_distances,

@@ -102,6 +102,20 @@ def sparse_candidates(
 
 
 @njit(nogil=True, cache=True)
+def differences(
+    rows: Single, asking: IntArray, centre: Single, away: Single, halves: Single
+) -> None:
+    """away[r] = rows[asking[r]] - centre, and half of its squared norm."""
+    for r in range(len(asking)):
+        row, total = rows[asking[r]], np.float32(0)
+        for f in range(len(centre)):
+            gap = row[f] - centre[f]
+            away[r, f] = gap
+            total += gap * gap
+        halves[r] = total / 2
+
+
+@njit(nogil=True, cache=True)
 def keep_nearest(
     products: Single, row_halves: Single, halves: Single, first: int,
     asking: IntArray, distances: Single, found: IntArray,
@@ -111,12 +125,17 @@ def keep_nearest(
     Row r of `products` is that of row asking[r]. `distances` are half the squared ones, from
     products and halves of squared norms.
     """
-    m = found.shape[1]
+    m, count = found.shape[1], products.shape[1]
     for r in range(len(asking)):
-        best, numbers = distances[asking[r]], found[asking[r]]
+        best, numbers, own = distances[asking[r]], found[asking[r]], products[r]
         limit = best[m - 1] - row_halves[r]
-        for j in range(products.shape[1]):
-            score = halves[j] - products[r, j]
+        is_nearer = False
+        for j in range(count):  # without a branch it is done for many at once
+            is_nearer |= halves[j] - own[j] < limit
+        if not is_nearer:
+            continue
+        for j in range(count):
+            score = halves[j] - own[j]
             if score < limit:
                 distance = score + row_halves[r]
                 position = m - 1

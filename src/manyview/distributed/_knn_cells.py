@@ -39,7 +39,7 @@ from manyview.graphs import (
     n_cells_for,
     n_probed_for,
     near_cells,
-    nearest_cells,
+    nearest_centre,
     rank_candidates,
     sorted_cells,
 )
@@ -181,7 +181,7 @@ def _train(drawn: Sequence[tuple[SampleRows, SampleRows]], n_cells: int, seed: i
 
 
 def _assign(own: SampleRows, quantiser: Quantiser) -> IntArray:
-    return nearest_cells(quantiser.centres, quantiser.centred(_dense(own)), 1)[:, 0]
+    return nearest_centre(quantiser.centres, quantiser.centred(_dense(own)))
 
 
 def _owners(counts: Sequence[IntArray]) -> IntArray:

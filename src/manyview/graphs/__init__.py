@@ -23,7 +23,7 @@ from manyview.graphs._build import (
     warn_of_bridges,
     warn_of_no_edges,
 )
-from manyview.graphs._cells import Cells, n_probed_for, sorted_cells
+from manyview.graphs._cells import Cells, n_probed_for, nearest_centre, sorted_cells
 from manyview.graphs._components import breadth_first_depth, component_labels, count_components
 from manyview.graphs._confidence import own_cluster_share
 from manyview.graphs._dense_kernels import check_dense_limit, view_kernels
@@ -48,7 +48,6 @@ from manyview.graphs._knn_faiss import (
     min_probed,
     n_cells_for,
     near_cells,
-    nearest_cells,
 )
 from manyview.graphs._row_block import (
     SINGLE_ABOVE,

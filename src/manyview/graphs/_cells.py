@@ -6,8 +6,9 @@ compares all rows that search a cell with all rows in it, which is many times fa
 through the cells of each row.
 """
 
+from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +17,11 @@ from threadpoolctl import threadpool_limits
 
 from manyview._typing import IntArray
 
-# Rows that are searched together: enough for large products, few enough for the cache.
-_BLOCK = 2**15
+# Rows that are searched together: enough for large products, few enough for the cache and for all
+# threads to be done at about the same time.
+_BLOCK = 2**14
+# Rows that are compared with others at a time.
+_COMPARED = 2**12
 # The cells nearest to a row are looked for among so many times as many, nearest to its own cell.
 _REACH = 16
 
@@ -52,34 +56,44 @@ class Cells:
         import numba
 
         order = np.argsort(cells, kind="stable")
-        parts = np.split(order, np.arange(_BLOCK, len(order), _BLOCK))
         n_threads = numba.get_num_threads()
-        # Results do not depend on the number of threads: the parts are always the same.
+        waiting: deque[tuple[IntArray, Future[IntArray]]] = deque()
+        # Results do not depend on the number of threads: the parts are always the same. Threads
+        # search while the caller works on what was found.
         with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads) as threads:
-            for start in range(0, len(parts), n_threads):
-                some = parts[start : start + n_threads]
-                asked = [(rows[part], cells[part], n_probed, m) for part in some]
-                found = threads.map(lambda args: self._search_sorted(*args), asked)
-                yield from zip(some, found, strict=True)
+            for part in np.split(order, np.arange(_BLOCK, len(order), _BLOCK)):
+                given = rows[part], cells[part], n_probed, m
+                waiting.append((part, threads.submit(self._search_sorted, *given)))
+                if len(waiting) > n_threads:
+                    some, found = waiting.popleft()
+                    yield some, found.result()
+            for some, found in waiting:
+                yield some, found.result()
 
     def probed(self, rows: Rows, cells: IntArray, n_probed: int) -> IntArray:
         """(n_rows, n_probed): the cells nearest to each row, its own first; rows sorted by cell."""
+        from manyview import _kernels
+
         out = np.empty((len(rows), n_probed), dtype=np.intp)
         out[:, 0] = cells
         if n_probed == 1:
             return out
+        found, scores = _none_yet(len(rows), n_probed - 1)
+        zeros = np.zeros(len(rows), dtype=np.float32)
         for cell, own in _runs(cells):
             others = self.near[cell]
             away = self.centres[others] - self.centres[cell]
-            scores = (away**2).sum(axis=1) / 2 - (rows[own] - self.centres[cell]) @ away.T
-            out[own, 1:] = others[np.argpartition(scores, n_probed - 2, axis=1)[:, : n_probed - 1]]
+            products = (rows[own] - self.centres[cell]) @ away.T
+            asking = np.arange(own.start, own.stop)
+            given = products, zeros, _half_norms(away), 0
+            _kernels.keep_nearest(*given, asking, scores, found)
+            out[own, 1:] = others[found[own]]
         return out
 
     def _search_sorted(self, rows: Rows, cells: IntArray, n_probed: int, m: int) -> IntArray:
         from manyview import _kernels
 
-        found = np.full((len(rows), m), -1, dtype=np.intp)
-        distances = np.full((len(rows), m), np.inf, dtype=np.float32)
+        found, distances = _none_yet(len(rows), m)
         probed = self.probed(rows, cells, n_probed)
         # A row's own cell has most of its neighbours. Then few others are nearer than those found.
         for columns in (probed[:, :1], probed[:, 1:]):
@@ -87,11 +101,53 @@ class Cells:
             for cell, part in _runs(columns.ravel()[order]):
                 inside = slice(self.starts[cell], self.starts[cell + 1])
                 asking = order[part] // columns.shape[1]
-                away = rows[asking] - self.centres[cell]
-                halves = (away**2).sum(axis=1) / 2, self.half_norms[inside]
+                away = np.empty((len(asking), rows.shape[1]), dtype=np.float32)
+                halves = np.empty(len(asking), dtype=np.float32)
+                _kernels.differences(rows, asking, self.centres[cell], away, halves)
                 products = away @ self.rows[inside].T
-                _kernels.keep_nearest(products, *halves, inside.start, asking, distances, found)
+                given = products, halves, self.half_norms[inside], int(inside.start)
+                _kernels.keep_nearest(*given, asking, distances, found)
         return np.where(found >= 0, self.samples[found], -1)
+
+
+def nearest_of_all(rows: Rows, others: Rows, m: int) -> IntArray:
+    """The `m` of the others nearest to each of a few rows, nearest first, by looking at all."""
+    from manyview import _kernels
+
+    found, distances = _none_yet(len(rows), m)
+    halves, asking = _half_norms(rows), np.arange(len(rows))
+    with threadpool_limits(1, "blas"):
+        for start in range(0, len(others), _COMPARED):
+            some = others[start : start + _COMPARED]
+            given = rows @ some.T, halves, _half_norms(some), start
+            _kernels.keep_nearest(*given, asking, distances, found)
+    return found
+
+
+def nearest_centre(centres: Rows, rows: Rows) -> IntArray:
+    """The nearest of the centres to each row."""
+    import numba
+
+    halves = _half_norms(centres)
+
+    def of_some(start: int) -> IntArray:
+        scores = rows[start : start + _COMPARED] @ centres.T
+        scores -= halves
+        return np.asarray(scores.argmax(axis=1))
+
+    starts = range(0, len(rows), _COMPARED)
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(numba.get_num_threads()) as threads:
+        return np.concatenate(list(threads.map(of_some, starts)))
+
+
+def _none_yet(n: int, m: int) -> tuple[IntArray, Rows]:
+    """Room for the m nearest of n rows, and their distances."""
+    return np.full((n, m), -1, dtype=np.intp), np.full((n, m), np.inf, dtype=np.float32)
+
+
+def _half_norms(rows: Rows) -> Rows:
+    """Half of the squared norm of each row."""
+    return np.asarray(np.einsum("ij,ij->i", rows, rows) / np.float32(2))
 
 
 def sorted_cells(centres: Rows, rows: Rows, cells: IntArray, near: IntArray) -> Cells:
@@ -99,7 +155,7 @@ def sorted_cells(centres: Rows, rows: Rows, cells: IntArray, near: IntArray) -> 
     order = np.argsort(cells, kind="stable")
     starts = np.searchsorted(cells[order], np.arange(len(centres) + 1))
     inside = rows[order] - centres[cells[order]]
-    return Cells(centres, near, inside, (inside**2).sum(axis=1) / 2, order, starts)
+    return Cells(centres, near, inside, _half_norms(inside), order, starts)
 
 
 def reach(n_probed: int, n_cells: int) -> int:

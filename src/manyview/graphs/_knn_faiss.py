@@ -15,7 +15,16 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs._cells import Cells, Rows, n_probed_for, reach, sorted_cells, without_own
+from manyview.graphs._cells import (
+    Cells,
+    Rows,
+    n_probed_for,
+    nearest_centre,
+    nearest_of_all,
+    reach,
+    sorted_cells,
+    without_own,
+)
 
 #: Share of the true neighbours that must be found for the trial samples. More than the promised
 #: 0.98, as trials vary and not all cells are looked at.
@@ -80,7 +89,7 @@ class CellIndex:
     def search(self, rows: FloatArray, m: int) -> IntArray:
         """At least `m` samples near each of some new rows; -1 where there are fewer."""
         data = (rows - self.centre).astype(np.float32)
-        own = nearest_cells(self.cells.centres, data, 1)[:, 0]
+        own = nearest_centre(self.cells.centres, data)
         return self.cells.search(
             data, own, self.n_probed, min(m + SPARE_CANDIDATES, len(self.data))
         )
@@ -94,7 +103,7 @@ def build_index(
     centred = (data - centre).astype(np.float32)
     centres = cell_centres(centred, n_cells_for(len(data)), seed)
     centres = centres[cell_order(centres, seed)]
-    cell = nearest_cells(centres, centred, 1)[:, 0]
+    cell = nearest_centre(centres, centred)
     trials, true = _trials(centred, m, target_recall, np.random.default_rng(seed))
     ranks = cell_ranks(centres, centred[trials], cell[true])
     n_probed = max(n_probed_for(ranks, target_recall), _min_probed(len(data), m, target_recall))
@@ -109,12 +118,9 @@ def _trials(
     data: Rows, m: int, target_recall: float, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Some samples, and the `m` others nearest to each."""
-    import faiss
-
     n_trials = TRIALS if target_recall >= TARGET_RECALL else 100
     some = rng.choice(len(data), min(n_trials, len(data)), replace=False)
-    with _one_blas_thread():
-        found = faiss.knn(data[some], data, min(m + 1, len(data)))[1]
+    found = nearest_of_all(data[some], data, min(m + 1, len(data)))
     return some, without_own(found, some)
 
 
@@ -172,8 +178,10 @@ def cell_ranks(centres: Rows, rows: Rows, cells: IntArray) -> IntArray:
 
 
 def cell_order(centres: Rows, seed: int) -> IntArray:
-    """Cells in an order in which close ones are close to each other: by groups of centres."""
+    """Cells in an order in which close ones are close to each other: by groups of centres, groups
+    by the tree of those that are joined first."""
     import faiss
+    from scipy.cluster.hierarchy import leaves_list, linkage
 
     with _one_blas_thread():
         groups = faiss.Kmeans(
@@ -182,4 +190,7 @@ def cell_order(centres: Rows, seed: int) -> IntArray:
         )  # fmt: skip
         groups.train(centres)
         group = groups.index.search(centres, 1)[1][:, 0]
+    if groups.k > 1:
+        place = np.argsort(leaves_list(linkage(groups.centroids, "ward")))
+        group = place[group]
     return np.argsort(group, kind="stable")

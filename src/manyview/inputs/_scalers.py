@@ -97,7 +97,8 @@ class Scaler:
             matrix = matrix if chosen is None else matrix[chosen]
             if self.name == "tfidf":
                 return self._text_rows(matrix)
-            return self._normalized(matrix, self.largest)
+            scaled: SparseRows = self._normalized(matrix, self.largest)
+            return scaled
         n, width = matrix.shape if chosen is None else (len(chosen), matrix.shape[1])
         largest = self._largest_of(matrix, chosen) if self.name == "none" else None
         rows = np.empty((n, width if in_cells else self.components.shape[1]))

@@ -15,7 +15,7 @@ from manyview._typing import FloatArray, IntArray
 from manyview.runtime import RowShare
 
 #: Starts of k-means are compared on at most this many samples.
-TRIAL_SAMPLES = 20_000
+TRIAL_SAMPLES = 10_000
 # Starts as in the paper, and for labels that depend less on chance.
 _STARTS, _MANY_STARTS = 10, 30
 _MAX_ITERATIONS = 300
@@ -34,15 +34,15 @@ def kmeans_labels(
     """Exactly `n_clusters` clusters of the rows, numbered by first samples.
 
     `by_distance` makes the labels independent of the order of the rows and of the signs of the
-    columns: k-means sees the rows in the order of their distances to the mean, runs until no label
-    changes, and has three times as many starts. `share` tells which rows of all are given; by
-    default all.
+    columns: k-means sees the rows in the order of their distances to the mean and runs until no
+    label changes; if it sees all of them, it has three times as many starts. `share` tells which
+    rows of all are given; by default all.
     """
     share = share or RowShare(len(embedding))
     some = some_samples(share.n_samples, np.random.default_rng(seed))
     is_trial = len(some) < share.n_samples
     tol = 0.0 if by_distance else 1e-4
-    n_starts = _MANY_STARTS if by_distance else _STARTS
+    n_starts = _MANY_STARTS if by_distance and not is_trial else _STARTS
     centres, labels = share.combine(
         partial(_fit_all, n_clusters, seed, 1e-4 if is_trial else tol, n_starts, by_distance),
         share.collect(some, embedding),
