@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 
 from manyview.graphs import _cells
-from manyview.graphs._cells import n_probed_for, sorted_cells, without_own
+from manyview.graphs._cells import (
+    n_probed_for,
+    nearest_centre,
+    nearest_of_all,
+    sorted_cells,
+    without_own,
+)
 
 
 def nearest_to(centres, rows, count):
@@ -70,6 +76,14 @@ def test_threads_do_not_matter(rng, monkeypatch):
         found.append(index.search(rows, cells, 4, 10))
     numba.set_num_threads(before)
     np.testing.assert_array_equal(found[0], found[-1])
+
+
+@pytest.mark.parametrize("compared", [7, 100, 1000])
+def test_nearest_of_all_and_nearest_centre(rng, monkeypatch, compared):
+    monkeypatch.setattr(_cells, "_COMPARED", compared)
+    rows, few = (rng.standard_normal((n, 5)).astype(np.float32) for n in (300, 20))
+    np.testing.assert_array_equal(nearest_of_all(few, rows, 6), nearest_to(rows, few, 6))
+    np.testing.assert_array_equal(nearest_centre(few, rows), nearest_to(few, rows, 1)[:, 0])
 
 
 def test_how_many_cells():

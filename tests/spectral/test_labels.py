@@ -1,8 +1,10 @@
 """k-means on an embedding."""
 
+import numba
 import numpy as np
 import pytest
 
+from manyview.metrics import adjusted_rand
 from manyview.spectral import _labels, kmeans_labels, relabel_by_first_sample
 
 
@@ -16,6 +18,24 @@ def test_clusters_are_found_from_trial_samples(rng, monkeypatch):
     np.testing.assert_array_equal(kmeans_labels(embedding, 3, 0), expected)
     monkeypatch.setattr(_labels, "TRIAL_SAMPLES", 50)
     np.testing.assert_array_equal(kmeans_labels(embedding, 3, 0), expected)
+
+
+def test_many_rows_in_threads(rng, monkeypatch):
+    """From many rows on starts run in threads, whose number does not matter."""
+    expected = rng.integers(0, 12, 600)
+    embedding = 4 * np.eye(12)[expected] + rng.standard_normal((600, 12))
+    few = kmeans_labels(embedding, 12, 0)
+    monkeypatch.setattr(_labels, "_MANY_ROWS", 500)
+    before, found = numba.get_num_threads(), []
+    for n_threads in (1, before):
+        numba.set_num_threads(n_threads)
+        found.append(kmeans_labels(embedding, 12, 0, by_distance=True))
+    numba.set_num_threads(before)
+    np.testing.assert_array_equal(found[0], found[1])
+    assert adjusted_rand(found[0], few) > 0.95
+    weights = np.where(expected < 6, 1.0, 1e-3)
+    heavy = _labels._best_start(embedding, weights, 6, 0, 10).predict(embedding[expected < 6])
+    assert adjusted_rand(heavy, expected[expected < 6]) > 0.9
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

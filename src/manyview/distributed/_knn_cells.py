@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from distributed import Future
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from manyview import _kernels
 from manyview._typing import BoolArray, FloatArray, IntArray
@@ -181,7 +182,8 @@ def _train(drawn: Sequence[tuple[SampleRows, SampleRows]], n_cells: int, seed: i
 
 
 def _assign(own: SampleRows, quantiser: Quantiser) -> IntArray:
-    return nearest_centre(quantiser.centres, quantiser.centred(_dense(own)))
+    with threadpool_limits(1, "blas"):
+        return nearest_centre(quantiser.centres, quantiser.centred(_dense(own)))
 
 
 def _owners(counts: Sequence[IntArray]) -> IntArray:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,8 +125,9 @@ def nearest_of_all(rows: Rows, others: Rows, m: int) -> IntArray:
     return found
 
 
-def nearest_centre(centres: Rows, rows: Rows) -> IntArray:
-    """The nearest of the centres to each row."""
+def nearest_centre(centres: NDArray[Any], rows: NDArray[Any]) -> IntArray:
+    """The nearest of the centres to each row. BLAS should have one thread: pieces of the rows have
+    others."""
     import numba
 
     halves = _half_norms(centres)
@@ -136,7 +138,9 @@ def nearest_centre(centres: Rows, rows: Rows) -> IntArray:
         return np.asarray(scores.argmax(axis=1))
 
     starts = range(0, len(rows), _COMPARED)
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(numba.get_num_threads()) as threads:
+    if len(starts) <= 1:
+        return of_some(0)
+    with ThreadPoolExecutor(numba.get_num_threads()) as threads:
         return np.concatenate(list(threads.map(of_some, starts)))
 
 
@@ -145,9 +149,9 @@ def _none_yet(n: int, m: int) -> tuple[IntArray, Rows]:
     return np.full((n, m), -1, dtype=np.intp), np.full((n, m), np.inf, dtype=np.float32)
 
 
-def _half_norms(rows: Rows) -> Rows:
+def _half_norms(rows: Any) -> Any:
     """Half of the squared norm of each row."""
-    return np.asarray(np.einsum("ij,ij->i", rows, rows) / np.float32(2))
+    return np.einsum("ij,ij->i", rows, rows) / 2
 
 
 def sorted_cells(centres: Rows, rows: Rows, cells: IntArray, near: IntArray) -> Cells:

@@ -89,7 +89,8 @@ class CellIndex:
     def search(self, rows: FloatArray, m: int) -> IntArray:
         """At least `m` samples near each of some new rows; -1 where there are fewer."""
         data = (rows - self.centre).astype(np.float32)
-        own = nearest_centre(self.cells.centres, data)
+        with _one_blas_thread():
+            own = nearest_centre(self.cells.centres, data)
         return self.cells.search(
             data, own, self.n_probed, min(m + SPARE_CANDIDATES, len(self.data))
         )
@@ -103,7 +104,8 @@ def build_index(
     centred = (data - centre).astype(np.float32)
     centres = cell_centres(centred, n_cells_for(len(data)), seed)
     centres = centres[cell_order(centres, seed)]
-    cell = nearest_centre(centres, centred)
+    with _one_blas_thread():
+        cell = nearest_centre(centres, centred)
     trials, true = _trials(centred, m, target_recall, np.random.default_rng(seed))
     ranks = cell_ranks(centres, centred[trials], cell[true])
     n_probed = max(n_probed_for(ranks, target_recall), _min_probed(len(data), m, target_recall))

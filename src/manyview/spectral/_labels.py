@@ -2,16 +2,18 @@
 
 import warnings
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 from manyview._typing import FloatArray, IntArray
+from manyview.graphs import nearest_centre
 from manyview.runtime import RowShare
 
 #: Starts of k-means are compared on at most this many samples.
@@ -19,8 +21,10 @@ TRIAL_SAMPLES = 10_000
 # Starts as in the paper, and for labels that depend less on chance.
 _STARTS, _MANY_STARTS = 10, 30
 _MAX_ITERATIONS = 300
-# Rows whose distances to all centres are computed at a time.
-_AT_A_TIME = 1024
+# From so many rows on the starts run in threads, and k-means++ chooses centres among some rows: so
+# many, or so many per cluster.
+_MANY_ROWS = 5_000
+_CHOSEN_FROM, _CHOSEN_FROM_PER_CLUSTER = 1_000, 20
 
 
 def kmeans_labels(
@@ -34,15 +38,15 @@ def kmeans_labels(
     """Exactly `n_clusters` clusters of the rows, numbered by first samples.
 
     `by_distance` makes the labels independent of the order of the rows and of the signs of the
-    columns: k-means sees the rows in the order of their distances to the mean and runs until no
-    label changes; if it sees all of them, it has three times as many starts. `share` tells which
-    rows of all are given; by default all.
+    columns: k-means sees the rows in the order of their distances to the mean, runs until no label
+    changes, and has three times as many starts. `share` tells which rows of all are given; by
+    default all.
     """
     share = share or RowShare(len(embedding))
     some = some_samples(share.n_samples, np.random.default_rng(seed))
     is_trial = len(some) < share.n_samples
     tol = 0.0 if by_distance else 1e-4
-    n_starts = _MANY_STARTS if by_distance and not is_trial else _STARTS
+    n_starts = _MANY_STARTS if by_distance else _STARTS
     centres, labels = share.combine(
         partial(_fit_all, n_clusters, seed, 1e-4 if is_trial else tol, n_starts, by_distance),
         share.collect(some, embedding),
@@ -66,16 +70,50 @@ def _fit_all(
     order = np.arange(len(rows))
     if by_distance:
         order = np.argsort(((rows - rows.mean(axis=0)) ** 2).sum(axis=1))
-    with _thread_pools().limit(limits=1):
-        model = KMeans(n_clusters, n_init=n_starts, tol=tol, random_state=seed)
-        labels = np.empty(len(rows), dtype=np.intp)
-        labels[order] = model.fit_predict(rows[order])
+    model = _best_start(rows[order], None, n_clusters, seed, n_starts, tol)
+    labels = np.empty(len(rows), dtype=np.intp)
+    labels[order] = model.labels_
     return model.cluster_centers_, labels
+
+
+def _best_start(
+    rows: FloatArray,
+    weights: FloatArray | None,
+    n_clusters: int,
+    seed: int,
+    n_starts: int,
+    tol: float = 1e-4,
+) -> Any:
+    """k-means from several starts: the `KMeans` with the lowest inertia."""
+    pools = _thread_pools()
+    if len(rows) < _MANY_ROWS:
+        with pools.limit(limits=1):
+            model = KMeans(n_clusters, n_init=n_starts, tol=tol, random_state=seed)
+            return model.fit(rows, sample_weight=weights)
+    import numba
+
+    count = min(max(_CHOSEN_FROM, _CHOSEN_FROM_PER_CLUSTER * n_clusters), len(rows))
+
+    def fitted(rng: np.random.Generator) -> Any:
+        some = rng.choice(len(rows), count, replace=False)
+        own_seed = int(rng.integers(2**31))
+        with pools.limit(limits=1):
+            centres, _ = kmeans_plusplus(
+                rows[some].astype(np.float64), n_clusters, random_state=own_seed,
+                sample_weight=None if weights is None else weights[some],
+            )  # fmt: skip
+            model = KMeans(n_clusters, init=centres.astype(rows.dtype), n_init=1, tol=tol)
+            return model.fit(rows, sample_weight=weights)
+
+    with pools.limit(limits=1), ThreadPoolExecutor(numba.get_num_threads()) as threads:
+        found = threads.map(fitted, np.random.default_rng(seed).spawn(n_starts))
+        return min(found, key=lambda model: model.inertia_)
 
 
 @cache
 def _thread_pools() -> ThreadpoolController:
     """What k-means runs on: it sums thread by thread, and labels must not depend on their number.
+    Threads of ours run whole starts, or look at pieces of the rows.
 
     Looking for these libraries takes as long as k-means of a hundred samples.
     """
@@ -91,7 +129,7 @@ def _lloyd(embedding: FloatArray, centres: FloatArray, tol: float, share: RowSha
     variance = squares.mean() / n
     labels = np.full(len(embedding), -1)
     for _ in range(_MAX_ITERATIONS):
-        before, labels = labels, nearest_centres(embedding, centres)
+        before, labels = labels, _nearest(embedding, centres)
         sums = share.total(partial(_sums_by_cluster, len(centres)), labels, embedding)
         if share.sum(labels != before) == 0:
             break
@@ -109,14 +147,10 @@ def _sums_by_cluster(n_clusters: int, labels: IntArray, rows: FloatArray) -> Flo
     return np.column_stack([members.sum(axis=1), members @ rows])
 
 
-def nearest_centres(embedding: FloatArray, centres: FloatArray) -> IntArray:
+def _nearest(embedding: FloatArray, centres: FloatArray) -> IntArray:
     """The nearest centre of each row."""
-    norms = (centres**2).sum(axis=1)
-    labels = np.empty(len(embedding), dtype=np.intp)
-    for start in range(0, len(labels), _AT_A_TIME):
-        rows = slice(start, start + _AT_A_TIME)
-        labels[rows] = (norms - 2 * embedding[rows] @ centres.T).argmin(axis=1)
-    return labels
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        return nearest_centre(centres.astype(embedding.dtype, copy=False), embedding)
 
 
 def some_samples(n: int, rng: np.random.Generator) -> IntArray:
@@ -140,17 +174,17 @@ def kmeans_of_some(
     own = None if weights is None else share.collect(some, weights)
     part = share.collect(some, embedding), own
     centres = share.combine(partial(_fit_some, n_clusters, seed, n_starts), part)
-    return nearest_centres(embedding, centres)
+    return _nearest(embedding, centres)
 
 
 def _fit_some(n_clusters: int, seed: int, n_starts: int, parts: Sequence[Any]) -> FloatArray:
     rows = np.concatenate([rows for rows, _ in parts])
     given = [weights for _, weights in parts if weights is not None]
-    with warnings.catch_warnings(), _thread_pools().limit(limits=1):
+    weights = np.concatenate(given) if given else None
+    with warnings.catch_warnings():
         # Fewer clusters than wanted are a result here: such clusters do not hold.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = KMeans(n_clusters, n_init=n_starts, random_state=seed)
-        model.fit(rows, sample_weight=np.concatenate(given) if given else None)
+        model = _best_start(rows, weights, n_clusters, seed, n_starts)
     return np.asarray(model.cluster_centers_)
 
 
