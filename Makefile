@@ -105,7 +105,7 @@ bench-memory: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_memory
 
 # Fits of 50,000 to a million samples by stage; writes its tables and figure into docs/.
-bench-scale: $(VENV)/.installed-dev
+bench-scale: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.bench_scale
 
 # Takes about an hour, 20 GiB of memory and 10 GB of disk.
@@ -119,7 +119,7 @@ bench-dask: $(VENV)/.installed-dev
 # Other packages on the same data; about 1.5 GB, in an environment of their own.
 bench-peers:
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install $(QUIET) --editable ".[fast]" polyview imml
+	.venv-peers/bin/python -m pip install $(QUIET) --editable . polyview imml
 	.venv-peers/bin/python -m benchmarks.bench_peers
 
 # Views that lack samples, new samples, reports; writes its tables into docs/.

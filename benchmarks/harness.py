@@ -46,7 +46,7 @@ def answer_if_asked(jobs):
 
 
 def machine():
-    names = ("numpy", "scipy", "scikit-learn", "numba", "faiss-cpu")
+    names = ("numpy", "scipy", "scikit-learn", "numba")
     cores = len(os.sched_getaffinity(0))
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     return f"{platform.platform()}, {cores} cores, Python {platform.python_version()}, {versions}"

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 
 #: What the extras bring, by the names they are imported by.
 EXTRAS = (
-    "anndata", "bokeh", "dask", "distributed", "faiss", "h5py", "hypothesis", "igraph", "jinja2",
+    "anndata", "bokeh", "dask", "distributed", "h5py", "hypothesis", "igraph", "jinja2",
     "markupsafe", "matplotlib", "mudata", "pandas", "playwright", "polars", "pooch", "pyarrow",
     "pytest", "requests", "rich",
 )  # fmt: skip
@@ -155,12 +155,10 @@ def what_is_missing_is_named():
     for ending in ("parquet", "h5ad", "h5mu"):
         with open(f"x.{ending}", "w") as stream:
             stream.write("id,a\n1,2\n")
-    approximate = manyview.AngularCIGMVC(3, neighbor_search="approximate")
 
     _names("manyview[files]", ImportError, lambda: read_views(["x.parquet"]))
     _names("manyview[bio]", ImportError, lambda: read_views(["x.h5ad"]))
     _names("manyview[bio]", ImportError, lambda: read_views(["x.h5mu"]))
-    _names("manyview[fast]", (ImportError, ValueError), lambda: approximate.fit(data.views))
     for spread in (manyview.CIGMVC(3).fit, manyview.cluster):
         _names("manyview[dask]", ImportError, lambda fit=spread: fit(data.views, client="client"))
     _names("manyview[plot]", ImportError, lambda: manyview.plotting)

@@ -35,7 +35,6 @@ slope = np.polyfit(np.log(samples), np.log(whole), 1)[0]
 print(f"time grows with the number of samples to the power of {slope:.2f}")
 
 # %%
-# To fit as many yourself, install ``manyview[fast]`` for the approximate search of neighbours.
 # A fit that would not fit into memory is refused before it starts, with what it would need:
 small = manyview.datasets.make_latent_views(30_000, 10, random_state=0)
 try:

@@ -315,7 +315,6 @@ def test_twenty_thousand_samples(processes, large):
 @ENDS_EARLY
 @pytest.mark.slow
 def test_approximate_neighbors(processes, large):
-    pytest.importorskip("faiss", reason="needs the extra 'fast'")
     model = CIGMVC(5, neighbor_search="approximate", random_state=0)
     spread, single = both(model, large.views, processes)
     assert adjusted_rand_score(spread.labels_, single.labels_) >= 0.98

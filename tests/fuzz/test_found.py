@@ -27,7 +27,6 @@ from manyview.plotting._effects import feature_effects
 
 @pytest.mark.parametrize("n", [3, 7, 12])
 def test_approximate_search_among_fewer_samples_than_cells(n, rng):
-    pytest.importorskip("faiss")
     X = rng.standard_normal((n, 4))
     found = GBS(2, neighbor_search="approximate", n_neighbors=1, random_state=0)
     exact = GBS(2, neighbor_search="exact", n_neighbors=1, random_state=0)
@@ -38,7 +37,6 @@ def test_approximate_search_among_fewer_samples_than_cells(n, rng):
 
 def test_new_samples_whose_cells_hold_too_few_known_ones(rng):
     """They have as many voters as the others: none that is infinitely far away."""
-    pytest.importorskip("faiss")
     known = rng.integers(0, 3, (100, 3)).astype(float)
     new = rng.integers(-3, 6, (200, 3)).astype(float)
     rows = DenseRows(np.vstack([known, new]))

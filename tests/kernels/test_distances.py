@@ -71,3 +71,25 @@ def test_nearest_are_kept_from_blocks_of_others(rng):
         own = np.take_along_axis(exact, expected, axis=1)
         np.testing.assert_allclose(distances[asking][:, : own.shape[1]], own, atol=1e-5)
     assert (found[[1, 2, 4, 5, 6, 8]] == -1).all()
+
+
+def test_ranked_candidates_are_those_of_a_sort(rng):
+    """Equals by their numbers; the target itself and missing candidates stand for none."""
+    data = rng.integers(0, 3, (30, 2)).astype(float)
+    data[20:] += 1e-20  # rounding of zero
+    targets = np.array([4, 0, 25])
+    candidates = np.array([rng.permutation(30)[:12] for _ in targets])
+    candidates[:, 3] = targets
+    candidates[1, 5:] = -1
+    indices, distances = np.empty((3, 8), np.intp), np.empty((3, 8))
+    norms = (data**2).sum(axis=1)
+    _kernels.rank_dense(data, norms, 1e-28, targets, candidates, indices, distances)
+    for t, i in enumerate(targets):
+        own = np.unique(candidates[t][(candidates[t] >= 0) & (candidates[t] != i)])
+        squares = ((data[own] - data[i]) ** 2).sum(axis=1)
+        squares[squares <= 1e-28 * (norms[own] + norms[i])] = 0
+        order = np.argsort(squares, kind="stable")[:8]
+        np.testing.assert_array_equal(indices[t][: len(order)], own[order])
+        np.testing.assert_allclose(distances[t][: len(order)], squares[order])
+        assert np.isinf(distances[t][len(order) :]).all()
+        assert (indices[t][len(order) :] == 0).all()

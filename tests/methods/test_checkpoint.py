@@ -110,7 +110,6 @@ def test_resumed_many_times(tmp_path, stop_after):
 
 def test_resumed_with_many_samples(tmp_path, stop_after):
     """Beyond 5,000 samples another solver is used, and approximate search sorts samples by cell."""
-    pytest.importorskip("faiss")
     views = datasets.make_latent_views(6_000, 4, widths=(6, 5), random_state=0).views
     options = {"neighbor_search": "approximate", "random_state": 0}
     whole = CIGMVC(4, **options).fit(views)

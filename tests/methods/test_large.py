@@ -13,8 +13,6 @@ from manyview.datasets import make_latent_views
 from manyview.metrics import adjusted_rand, clustering_accuracy
 from manyview.spectral import _spectrum as spectral
 
-pytest.importorskip("faiss", reason="faiss is not installed")
-
 
 @pytest.mark.parametrize("method", [CIGMVC, GBS])
 def test_solver_for_many_samples_gives_the_same_clusters(method, monkeypatch):

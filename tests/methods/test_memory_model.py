@@ -1,13 +1,17 @@
 """Memory estimates of the methods, and fits that are refused because of them."""
 
 import ctypes
+import warnings
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 import manyview
 from manyview import (
@@ -26,7 +30,7 @@ from manyview import (
     memory_limit,
 )
 from manyview.datasets import make_latent_views
-from manyview.graphs import FitSize, ViewSize, _dense_kernels, view_sizes
+from manyview.graphs import SINGLE_ABOVE, FitSize, ViewSize, _dense_kernels, view_sizes
 from manyview.inputs import views_from_tables
 from manyview.methods import REGISTRY
 from manyview.runtime import Run
@@ -62,29 +66,30 @@ def test_larger_fits_need_more(method, n, widths, n_clusters, n_neighbors, store
         views = (ViewSize(n, width, stored and stored * n) for width in widths)
         return model._memory(FitSize(n, tuple(views), n_clusters, n_neighbors)).peak
 
-    assert needed(n=2 * n) >= needed() > 0
+    if not n <= SINGLE_ABOVE < 2 * n:  # there weights take less, as does what is made at a time
+        assert needed(n=2 * n) >= needed() > 0
     assert needed(widths=[*widths, widths[0]]) >= needed()
     assert needed(widths=[*widths[:-1], 2 * widths[-1]]) >= needed()
     assert needed(n_neighbors=n_neighbors + 1) >= needed()
     assert needed(n_clusters=n_clusters + 1) >= needed()
 
 
-@pytest.fixture
-def trimmed():
-    """Return memory that earlier tests freed to the system, or a fit would seem to need less."""
-    if not measure.CLEAR.exists():
-        pytest.skip("peak memory can be measured on Linux only")
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is None:
-        pytest.skip("only glibc returns freed memory")
-    return lambda: trim(0)
-
-
 def latent(n, widths):
     return list(make_latent_views(n, 5, widths=widths, random_state=0).views.values())
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def growth_of_a_fit(estimator, n, widths):
+    """Bytes by which resident memory rises in a fit: the least of three. The first ones compile the
+    kernels, and threads of BLAS and malloc get memory that they keep."""
+    warnings.simplefilter("ignore")
+    views, found = latent(n, widths), []
+    for _ in range(3):
+        ctypes.CDLL(None).malloc_trim(0)
+        found.append(measure.peak_growth(lambda: clone(estimator).fit(views))[1])
+    return min(found)
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="needs Linux with glibc")
 @pytest.mark.parametrize(
     ("estimator", "n", "widths"),
     [
@@ -103,13 +108,11 @@ def latent(n, widths):
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else None,
 )
-def test_estimates_are_close_to_measured_peaks(estimator, n, widths, trimmed):
-    pytest.importorskip("faiss", reason="faiss is not installed")
-    type(estimator)(2, random_state=0).fit(latent(400, [4] * len(widths)))  # compiles the kernels
-    views = latent(n, widths)
-    estimate = estimator._memory(estimator._fit_size(views_from_tables(views)))
-    trimmed()
-    _, growth = measure.peak_growth(lambda: estimator.fit(views))
+def test_estimates_are_close_to_measured_peaks(estimator, n, widths):
+    """Measured in a process of its own: one that has freed much memory seems to need less."""
+    estimate = estimator._memory(estimator._fit_size(views_from_tables(latent(n, widths))))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        growth = process.submit(growth_of_a_fit, estimator, n, widths).result()
     assert estimate.peak > 80e6
     assert 0.7 < estimate.peak / growth < 1.3, (estimate, growth)
 

@@ -62,7 +62,6 @@ def test_samples_with_features_in_one_view_are_kept(rng):
 
 
 def test_rows_in_the_order_of_an_approximate_search(rng):
-    pytest.importorskip("faiss", reason="faiss is not installed")
     target = rng.integers(0, 3, 3000)
     views = [rng.gamma(1 + 8 * (target[:, None] == np.arange(90) % 3)) for _ in range(2)]
     silent = rng.choice(3000, 100, replace=False)

@@ -12,6 +12,7 @@ from manyview._kernels._distances import (
     dense_sq_distances,
     differences,
     keep_nearest,
+    rank_dense,
     sparse_candidates,
     sparse_sq_distances,
 )

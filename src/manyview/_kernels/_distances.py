@@ -146,3 +146,43 @@ def keep_nearest(
                 best[position] = distance
                 numbers[position] = first + j
                 limit = best[m - 1] - row_halves[r]
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def rank_dense(
+    data: FloatArray, norms: FloatArray, zero: float, targets: IntArray, candidates: IntArray,
+    indices: IntArray, distances: FloatArray,
+) -> None:  # fmt: skip
+    """Write the nearest of each target's candidates, nearest first, and their squared distances.
+
+    Negative candidates and the target itself stand for none; where there are too few, index 0 is
+    at an infinite distance. Of equally near ones the first by number is first. Distances of at most
+    `zero` times the squared norms are 0.
+    """
+    m, width = indices.shape[1], data.shape[1]
+    for t in range(len(targets)):
+        i, best, numbers = targets[t], distances[t], indices[t]
+        best[:] = np.inf
+        numbers[:] = 0
+        for c in range(candidates.shape[1]):
+            j = candidates[t, c]
+            if j < 0 or j == i:
+                continue
+            total = 0.0
+            for f in range(width):
+                gap = data[i, f] - data[j, f]
+                total += gap * gap
+            if total <= zero * (norms[i] + norms[j]):
+                total = 0.0
+            position = m
+            while position > 0 and (
+                total < best[position - 1]
+                or (total == best[position - 1] and j < numbers[position - 1])
+            ):
+                if position < m:
+                    best[position] = best[position - 1]
+                    numbers[position] = numbers[position - 1]
+                position -= 1
+            if position < m:
+                best[position] = total
+                numbers[position] = j

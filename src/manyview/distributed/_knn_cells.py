@@ -1,7 +1,7 @@
 """Approximate neighbours of distributed samples: every worker owns some cells.
 
-Cells are those of `manyview.graphs._knn_faiss`; their centres come from a sample of the rows. Every
-worker owns cells close to each other and receives the rows in them. Neighbours of a row are
+Cells are those of `manyview.graphs._cell_index`; their centres come from a sample of the rows.
+Every worker owns cells close to each other and receives the rows in them. Neighbours of a row are
 searched by the owners of the cells nearest to it, mostly its own worker. How many cells are
 searched is measured on trial samples, as on one machine.
 """
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from distributed import Future
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from manyview import _kernels
 from manyview._typing import BoolArray, FloatArray, IntArray
@@ -21,7 +20,6 @@ from manyview.distributed._client import DaskSession
 from manyview.distributed._knn import (
     SampleNeighbors,
     SampleRows,
-    concat_rows,
     concat_samples,
     merge_neighbors,
     nearest_in,
@@ -33,15 +31,15 @@ from manyview.graphs import (
     TARGET_RECALL,
     TRIALS,
     Cells,
+    CentreIndex,
     cell_centres,
-    cell_order,
     cell_ranks,
+    index_centres,
     min_probed,
     n_cells_for,
     n_probed_for,
     near_cells,
-    nearest_centre,
-    rank_candidates,
+    rank_dense,
     sorted_cells,
 )
 from manyview.inputs import DenseRows
@@ -55,8 +53,12 @@ class Quantiser:
     """The centres of the cells."""
 
     centre: FloatArray  # subtracted from every row
-    centres: NDArray[np.float32]  # of the cells, close ones close to each other
+    index: CentreIndex
     trials: SampleRows  # samples whose neighbours are searched in all cells
+
+    @property
+    def centres(self) -> NDArray[np.float32]:
+        return self.index.centres
 
     def centred(self, rows: FloatArray) -> NDArray[np.float32]:
         return np.asarray(rows - self.centre, dtype=np.float32)
@@ -178,12 +180,11 @@ def _train(drawn: Sequence[tuple[SampleRows, SampleRows]], n_cells: int, seed: i
     trials = _draw_trials(concat_samples([trials for _, trials in drawn]))
     centre = rows.mean(axis=0)
     centres = cell_centres((rows - centre).astype(np.float32), n_cells, seed)
-    return Quantiser(centre, centres[cell_order(centres, seed)], trials)
+    return Quantiser(centre, index_centres(centres, seed), trials)
 
 
 def _assign(own: SampleRows, quantiser: Quantiser) -> IntArray:
-    with threadpool_limits(1, "blas"):
-        return nearest_centre(quantiser.centres, quantiser.centred(_dense(own)))
+    return quantiser.index.nearest(quantiser.centred(_dense(own)))
 
 
 def _owners(counts: Sequence[IntArray]) -> IntArray:
@@ -263,12 +264,16 @@ def _answer(
         found = nearest_in(new, own, m + 1)
     else:
         found = no_neighbors(new.samples, min(m + 1, len(own)))
-        both, data = concat_rows([own.rows, new.rows]), block.quantiser.centred(_dense(new))
+        both = DenseRows(np.concatenate([_dense(own), _dense(new)]))
+        data = block.quantiser.centred(_dense(new))
         norms, targets = both.sq_norms(), len(own) + np.arange(len(new))
         wanted = min(m + 1 + SPARE_CANDIDATES, len(own))
-        for some, candidates in block.sorted(n_probed).blocks(data, cells, n_probed, wanted):
-            ranked = rank_candidates(both, targets[some], candidates, m + 1, norms)
+
+        def take(some: IntArray, candidates: IntArray) -> None:
+            ranked = rank_dense(both, targets[some], candidates, m + 1, norms)
             found.indices[some], found.sq_distances[some] = own.samples[ranked[0]], ranked[1]
+
+        block.sorted(n_probed).search_into(take, data, cells, n_probed, wanted)
     found.sq_distances[found.indices == new.samples[:, None]] = np.inf  # not its own neighbour
     return found, rows
 

@@ -23,6 +23,19 @@ from manyview.graphs._build import (
     warn_of_bridges,
     warn_of_no_edges,
 )
+from manyview.graphs._cell_index import (
+    POINTS_PER_CELL,
+    SPARE_CANDIDATES,
+    TARGET_RECALL,
+    TRIALS,
+    CentreIndex,
+    cell_centres,
+    cell_ranks,
+    index_centres,
+    min_probed,
+    n_cells_for,
+    near_cells,
+)
 from manyview.graphs._cells import Cells, n_probed_for, nearest_centre, sorted_cells
 from manyview.graphs._components import breadth_first_depth, component_labels, count_components
 from manyview.graphs._confidence import own_cluster_share
@@ -35,19 +48,7 @@ from manyview.graphs._knn import (
     nearest,
     nearest_reference,
     nearest_reference_exact,
-    rank_candidates,
-)
-from manyview.graphs._knn_faiss import (
-    POINTS_PER_CELL,
-    SPARE_CANDIDATES,
-    TARGET_RECALL,
-    TRIALS,
-    cell_centres,
-    cell_order,
-    cell_ranks,
-    min_probed,
-    n_cells_for,
-    near_cells,
+    rank_dense,
 )
 from manyview.graphs._row_block import (
     SINGLE_ABOVE,

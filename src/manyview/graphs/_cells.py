@@ -7,16 +7,16 @@ through the cells of each row.
 """
 
 from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from manyview._typing import IntArray
+from manyview.runtime import one_blas_thread
 
 # Rows that are searched together: enough for large products, few enough for the cache and for all
 # threads to be done at about the same time.
@@ -46,30 +46,29 @@ class Cells:
         `cells` is the cell of each row.
         """
         found = np.empty((len(rows), m), dtype=np.intp)
-        for some, theirs in self.blocks(rows, cells, n_probed, m):
-            found[some] = theirs
+        self.search_into(found.__setitem__, rows, cells, n_probed, m)
         return found
 
-    def blocks(
-        self, rows: Rows, cells: IntArray, n_probed: int, m: int
-    ) -> Iterator[tuple[IntArray, IntArray]]:
-        """The same for some rows after the other: which ones, and what was found."""
+    def search_into(
+        self,
+        take: Callable[[IntArray, IntArray], None],
+        rows: Rows,
+        cells: IntArray,
+        n_probed: int,
+        m: int,
+    ) -> None:
+        """The same for some rows after the other: `take` gets which ones, and what was found, in
+        one of several threads."""
         import numba
 
-        order = np.argsort(cells, kind="stable")
-        n_threads = numba.get_num_threads()
-        waiting: deque[tuple[IntArray, Future[IntArray]]] = deque()
-        # Results do not depend on the number of threads: the parts are always the same. Threads
-        # search while the caller works on what was found.
-        with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads) as threads:
-            for part in np.split(order, np.arange(_BLOCK, len(order), _BLOCK)):
-                given = rows[part], cells[part], n_probed, m
-                waiting.append((part, threads.submit(self._search_sorted, *given)))
-                if len(waiting) > n_threads:
-                    some, found = waiting.popleft()
-                    yield some, found.result()
-            for some, found in waiting:
-                yield some, found.result()
+        def search(part: IntArray) -> None:
+            take(part, self._search_sorted(rows[part], cells[part], n_probed, m))
+
+        order = _stable_order(cells, len(self.centres))
+        parts = np.split(order, np.arange(_BLOCK, len(order), _BLOCK))
+        # Results do not depend on the number of threads: the parts are always the same.
+        with one_blas_thread(), ThreadPoolExecutor(numba.get_num_threads()) as threads:
+            deque(threads.map(search, parts), maxlen=0)
 
     def probed(self, rows: Rows, cells: IntArray, n_probed: int) -> IntArray:
         """(n_rows, n_probed): the cells nearest to each row, its own first; rows sorted by cell."""
@@ -86,7 +85,7 @@ class Cells:
             away = self.centres[others] - self.centres[cell]
             products = (rows[own] - self.centres[cell]) @ away.T
             asking = np.arange(own.start, own.stop)
-            given = products, zeros, _half_norms(away), 0
+            given = products, zeros, half_norms(away), 0
             _kernels.keep_nearest(*given, asking, scores, found)
             out[own, 1:] = others[found[own]]
         return out
@@ -98,7 +97,7 @@ class Cells:
         probed = self.probed(rows, cells, n_probed)
         # A row's own cell has most of its neighbours. Then few others are nearer than those found.
         for columns in (probed[:, :1], probed[:, 1:]):
-            order = np.argsort(columns, axis=None, kind="stable")
+            order = _stable_order(columns.ravel(), len(self.centres))
             for cell, part in _runs(columns.ravel()[order]):
                 inside = slice(self.starts[cell], self.starts[cell + 1])
                 asking = order[part] // columns.shape[1]
@@ -116,11 +115,11 @@ def nearest_of_all(rows: Rows, others: Rows, m: int) -> IntArray:
     from manyview import _kernels
 
     found, distances = _none_yet(len(rows), m)
-    halves, asking = _half_norms(rows), np.arange(len(rows))
-    with threadpool_limits(1, "blas"):
+    halves, asking = half_norms(rows), np.arange(len(rows))
+    with one_blas_thread():
         for start in range(0, len(others), _COMPARED):
             some = others[start : start + _COMPARED]
-            given = rows @ some.T, halves, _half_norms(some), start
+            given = rows @ some.T, halves, half_norms(some), start
             _kernels.keep_nearest(*given, asking, distances, found)
     return found
 
@@ -130,7 +129,7 @@ def nearest_centre(centres: NDArray[Any], rows: NDArray[Any]) -> IntArray:
     others."""
     import numba
 
-    halves = _half_norms(centres)
+    halves = half_norms(centres)
 
     def of_some(start: int) -> IntArray:
         scores = rows[start : start + _COMPARED] @ centres.T
@@ -144,22 +143,28 @@ def nearest_centre(centres: NDArray[Any], rows: NDArray[Any]) -> IntArray:
         return np.concatenate(list(threads.map(of_some, starts)))
 
 
+def _stable_order(cells: IntArray, n_cells: int) -> IntArray:
+    """Positions in the order of their cells; numpy sorts numbers of 16 bits in linear time."""
+    short = np.uint16 if n_cells <= 2**16 else np.intp
+    return np.asarray(np.argsort(cells.astype(short, copy=False), kind="stable"))
+
+
 def _none_yet(n: int, m: int) -> tuple[IntArray, Rows]:
     """Room for the m nearest of n rows, and their distances."""
     return np.full((n, m), -1, dtype=np.intp), np.full((n, m), np.inf, dtype=np.float32)
 
 
-def _half_norms(rows: Any) -> Any:
+def half_norms(rows: Any) -> Any:
     """Half of the squared norm of each row."""
     return np.einsum("ij,ij->i", rows, rows) / 2
 
 
 def sorted_cells(centres: Rows, rows: Rows, cells: IntArray, near: IntArray) -> Cells:
     """Rows whose cells are known, sorted by them."""
-    order = np.argsort(cells, kind="stable")
+    order = _stable_order(cells, len(centres))
     starts = np.searchsorted(cells[order], np.arange(len(centres) + 1))
     inside = rows[order] - centres[cells[order]]
-    return Cells(centres, near, inside, _half_norms(inside), order, starts)
+    return Cells(centres, near, inside, half_norms(inside), order, starts)
 
 
 def reach(n_probed: int, n_cells: int) -> int:

@@ -12,10 +12,9 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import _knn_faiss as approximate
+from manyview.graphs import _cell_index as approximate
 from manyview.graphs._cells import without_own
 from manyview.inputs import DenseRows, Rows, SparseRows, powers_of_two
-from manyview.runtime import warn
 
 # Distances that differ by no more than this share are equal up to rounding.
 TIE = 1e-12
@@ -83,8 +82,8 @@ def nearest(rows: Rows, m: int, search: str = "exact", seed: int = 0) -> Neighbo
     Parameters
     ----------
     search : {"auto", "exact", "approximate"}
-        "approximate" uses faiss; sparse rows are always searched exactly. "auto" is "approximate"
-        for more than `EXACT_LIMIT` dense rows.
+        "approximate" searches in cells; sparse rows are always searched exactly. "auto" is
+        "approximate" for more than `EXACT_LIMIT` dense rows.
     """
     started = time.perf_counter()
     method, reason = choose_search(rows.n_samples, isinstance(rows, DenseRows), search)
@@ -111,20 +110,9 @@ def choose_search(n: int, dense: bool, search: str) -> tuple[str, str]:
     if not dense:
         return "exact", "sparse features"
     if search == "approximate":
-        if not approximate.is_available():
-            raise ImportError(
-                "neighbor_search='approximate' needs faiss, which is not installed; "
-                "expected: pip install 'manyview[fast]'"
-            )
         return "approximate", "as asked for"
     if n <= EXACT_LIMIT:
         return "exact", f"no more than {EXACT_LIMIT} samples"
-    if not approximate.is_available():
-        warn(
-            f"{n} samples and faiss is not installed: neighbours are searched exactly, in time "
-            "that grows with the square of that; pip install 'manyview[fast]' for a faster search",
-        )
-        return "exact", "faiss is not installed"
     return "approximate", f"more than {EXACT_LIMIT} samples"
 
 
@@ -177,6 +165,19 @@ def rank_candidates(
     return np.take_along_axis(candidates, order, 1), np.take_along_axis(distances, order, 1)
 
 
+def rank_dense(
+    rows: DenseRows, targets: IntArray, candidates: IntArray, m: int, norms: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """The same for dense rows by one compiled loop, which runs in any thread; a target is not its
+    own neighbour."""
+    from manyview import _kernels
+
+    indices = np.empty((len(targets), m), dtype=np.intp)
+    distances = np.empty((len(targets), m))
+    _kernels.rank_dense(rows.data, norms, _ZERO, targets, candidates, indices, distances)
+    return indices, distances
+
+
 def rows_per_call(n: int) -> int:
     """Rows per call of a compiled search over n samples: about a second, so that Ctrl-C works."""
     return max(256, 2**29 // n)
@@ -220,9 +221,11 @@ def _approximate(
 ) -> tuple[IntArray, FloatArray]:
     n, norms = rows.n_samples, rows.sq_norms()
     indices, distances = np.empty((n, m), dtype=np.intp), np.empty((n, m))
-    for some, candidates in index.blocks(m):
-        candidates[candidates == some[:, None]] = -1
-        indices[some], distances[some] = rank_candidates(rows, some, candidates, m, norms)
+
+    def take(some: IntArray, candidates: IntArray) -> None:
+        indices[some], distances[some] = rank_dense(rows, some, candidates, m, norms)
+
+    index.search_all(m, take)
     _search_again(rows, np.flatnonzero(np.isinf(distances[:, -1])), indices, distances)
     return indices, distances
 

@@ -53,9 +53,8 @@ GRAPH = dedent("""\
         information about clusters.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         "approximate" partitions the samples into cells and searches as many cells as it takes to
-        find 98.5 % of the neighbours of a few trial samples; it needs faiss
-        (``pip install 'manyview[fast]'``). "auto" is "exact" up to 20,000 samples and
-        "approximate" beyond. Sparse views are always searched exactly.
+        find 98.5 % of the neighbours of a few trial samples. "auto" is "exact" up to 20,000
+        samples and "approximate" beyond. Sparse views are always searched exactly.
     """)
 
 KERNEL = dedent("""\

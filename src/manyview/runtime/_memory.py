@@ -27,7 +27,7 @@ class Estimate:
     """Bytes that a fit needs on top of what the process uses already.
 
     The loaded views are not included. Neither are libraries with the code that they compile at the
-    first fit of a process: about 100 MB with numba 0.68 and faiss 1.15.
+    first fit of a process: about 100 MB with numba 0.68.
 
     Attributes
     ----------

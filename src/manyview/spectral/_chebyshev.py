@@ -8,7 +8,6 @@ for a similar matrix. Filters run in single precision; residuals are measured in
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -16,10 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csc_array, csr_array
-from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
-from manyview.runtime import RowShare, logger, total_of
+from manyview.runtime import RowShare, logger, one_blas_thread, total_of
 
 #: Limit of the residuals ||H x - w x|| as a share of the bound of the eigenvalues, which bounds the
 #: error of the eigenvalues. Residuals must also be below ten times this share of the gap between w
@@ -201,15 +199,7 @@ def aligned_room(shape: tuple[int, ...], kind: type) -> Any:
     return raw[offset : offset + size].view(kind).reshape(shape)
 
 
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Idle threads would spin on the cores that the products need, and sums that are split among
-    threads depend on their number."""
-    with threadpool_limits(1, "blas"):
-        yield
-
-
-@_one_blas_thread()
+@one_blas_thread()
 def chebyshev_eigenpairs(
     operator: SymmetricOperator,
     wanted: int,
