@@ -49,7 +49,7 @@ def graphs():
 
 @pytest.fixture
 def stacks(graphs: ViewGraphs, monkeypatch):
-    monkeypatch.setattr(build, "SINGLE_ABOVE", 0)
+    monkeypatch.setattr(build, "BLOCKWISE_ABOVE", 0)
     monkeypatch.setattr(blockwise, "_ROWS", 1)
     monkeypatch.setattr(blockwise, "_LEAST_SAMPLES", 1)
     whole, blocks = graphs.whole_stack(), graphs.stack()

@@ -1,7 +1,7 @@
 """Views -> nearest-neighbour graphs, stacked on one sparse pattern."""
 
 from manyview.graphs._affinity import AFFINITY_REACH, Affinity, lone_affinity, scaled_affinity
-from manyview.graphs._blockwise_stack import BlockwiseStack
+from manyview.graphs._blockwise_stack import BLOCKWISE_ABOVE, BlockwiseStack
 from manyview.graphs._bridges import (
     GAP_DIGITS,
     Bridges,

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from manyview._typing import BoolArray, IntArray
-from manyview.graphs._blockwise_stack import BlockwiseStack, blockwise_stack
+from manyview.graphs._blockwise_stack import BLOCKWISE_ABOVE, BlockwiseStack, blockwise_stack
 from manyview.graphs._bridges import Bridges, add_bridges, closest_bridges, union_components
 from manyview.graphs._checkpoint import ViewGraph, load_graph, save_graph
 from manyview.graphs._components import component_labels
 from manyview.graphs._knn import nearest
-from manyview.graphs._row_block import SINGLE_ABOVE, reordered, weight_type
+from manyview.graphs._row_block import reordered, weight_type
 from manyview.graphs._stack import GraphStack, stack_graphs
 from manyview.graphs._weights import (
     EdgeRules,
@@ -123,7 +123,7 @@ class ViewGraphs:
 
     def stack(self) -> GraphStack | BlockwiseStack:
         """The graphs on one pattern, views in canonical order."""
-        if not self.blockwise or self.order.n_samples <= SINGLE_ABOVE:
+        if not self.blockwise or self.order.n_samples <= BLOCKWISE_ABOVE:
             return self.whole_stack()
         return blockwise_stack(*self._in_order(), *self._rows_and_views())
 

@@ -8,7 +8,7 @@ eigensolver needs no factorisation. `make bench-memory` compares estimates with 
 
 from dataclasses import replace
 
-from manyview.graphs import SINGLE_ABOVE, FitSize, ViewSize
+from manyview.graphs import BLOCKWISE_ABOVE, SINGLE_ABOVE, FitSize, ViewSize
 from manyview.inputs import BLOCK_BYTES, N_COMPONENTS, STATISTICS_BYTES, STATISTICS_SAMPLES
 from manyview.runtime import Estimate
 from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS, is_large
@@ -30,7 +30,7 @@ def fusion_memory(size: FitSize, *, splits: bool) -> Estimate:
 def consensus_memory(size: FitSize, n_vectors: int) -> Estimate:
     """ConsensusGraph: stack, the symmetric mean and its Laplacian with blocks of vectors; then
     U and the graphs of the results."""
-    if size.n_samples > SINGLE_ABOVE and size.edges is None:
+    if size.n_samples > BLOCKWISE_ABOVE and size.edges is None:
         return _blockwise_memory(size, n_vectors)
     U, edges = size.weight_bytes * size.union_edges, size.symmetrised_edges
     block = block_bytes(replace(size, n_clusters=n_vectors))
