@@ -31,7 +31,6 @@ from manyview import (
 )
 from manyview.datasets import make_latent_views
 from manyview.graphs import (
-    BLOCKWISE_ABOVE,
     SINGLE_ABOVE,
     FitSize,
     ViewSize,
@@ -73,9 +72,7 @@ def test_larger_fits_need_more(method, n, widths, n_clusters, n_neighbors, store
         views = (ViewSize(n, width, stored and stored * n) for width in widths)
         return model._memory(FitSize(n, tuple(views), n_clusters, n_neighbors)).peak
 
-    if not any(
-        n <= limit < 2 * n for limit in (SINGLE_ABOVE, BLOCKWISE_ABOVE)
-    ):  # graphs get smaller
+    if not n <= SINGLE_ABOVE < 2 * n:  # there weights take half
         assert needed(n=2 * n) >= needed() > 0
     assert needed(widths=[*widths, widths[0]]) >= needed()
     assert needed(widths=[*widths[:-1], 2 * widths[-1]]) >= needed()
