@@ -23,6 +23,8 @@ from manyview.runtime import one_blas_thread
 _BLOCK = 2**14
 # Rows that are compared with others at a time.
 _COMPARED = 2**12
+# Scores of rows and centres that a thread computes at a time.
+_SCORES = 2**24
 # The cells nearest to a row are looked for among so many times as many, nearest to its own cell.
 _REACH = 16
 
@@ -130,13 +132,14 @@ def nearest_centre(centres: NDArray[Any], rows: NDArray[Any]) -> IntArray:
     import numba
 
     halves = half_norms(centres)
+    step = max(1, min(_COMPARED, _SCORES // len(centres)))
 
     def of_some(start: int) -> IntArray:
-        scores = rows[start : start + _COMPARED] @ centres.T
+        scores = rows[start : start + step] @ centres.T
         scores -= halves
         return np.asarray(scores.argmax(axis=1))
 
-    starts = range(0, len(rows), _COMPARED)
+    starts = range(0, len(rows), step)
     if len(starts) <= 1:
         return of_some(0)
     with ThreadPoolExecutor(numba.get_num_threads()) as threads:
