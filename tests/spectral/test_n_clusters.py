@@ -100,6 +100,42 @@ def test_noise_has_no_structure(n_views, n_columns, seed):
     assert "no number of clusters is stable" in str(found)
 
 
+@pytest.mark.parametrize("n_columns", [2, 3])
+@pytest.mark.parametrize("make", ["random", "standard_normal", "standard_exponential"])
+def test_noise_in_few_columns_has_no_structure(make, n_columns):
+    """Pieces of a square are stable; noise around 0 is put on a circle."""
+    noise = getattr(np.random.default_rng(1), make)((300, n_columns))
+    with pytest.warns(UserWarning, match=r"no gaps|no number of clusters is stable"):
+        found = suggest_n_clusters([noise], random_state=0)
+    assert found.n_clusters <= 3
+    assert not found.has_structure
+
+
+@pytest.mark.filterwarnings("ignore:the mean stability:UserWarning")
+def test_noise_in_few_columns_is_warned_of_in_a_fit(rng):
+    with pytest.warns(UserWarning, match="few columns, and no gaps"):
+        result = cluster([rng.random((300, 2))])
+    assert result.n_clusters <= 3
+    assert "The views have few columns, and no gaps" in result.report_html()
+
+
+@pytest.mark.parametrize("n_columns", [2, 3])
+def test_clusters_in_few_columns(n_columns, rng):
+    centres = np.array([[0, 0, 0], [8, 0, 8], [0, 8, 8], [8, 8, 0]])[:, :n_columns]
+    X = np.repeat(centres, 60, axis=0) + rng.standard_normal((240, n_columns))
+    found = suggest_n_clusters([X], random_state=0)
+    assert (found.n_clusters, found.doubt) == (4, "")
+
+
+@pytest.mark.filterwarnings("ignore:the mean stability:UserWarning")
+def test_noise_in_few_columns_of_some_samples(rng):
+    present = np.ones((300, 2), dtype=bool)
+    present[:60, 1] = False
+    views = [rng.random((300, 2)), rng.random((300, 3))]
+    with pytest.warns(UserWarning, match="no gaps|no number"):
+        assert suggest_n_clusters(views, present=present).n_clusters <= 3
+
+
 @pytest.mark.filterwarnings("ignore:the mean stability:UserWarning")
 def test_noise_is_warned_of_in_a_fit(rng):
     with pytest.warns(UserWarning, match="no number of clusters is stable"):

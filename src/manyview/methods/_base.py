@@ -43,7 +43,12 @@ from manyview.methods._doubts import (
     warn_of_sizes,
 )
 from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity, warn
-from manyview.spectral import MAX_CLUSTERS, suggest_from_stack
+from manyview.spectral import (
+    MAX_CLUSTERS,
+    ClusterNumber,
+    structureless_eigenvalues,
+    suggest_from_stack,
+)
 
 # Attributes that not every fit sets; those of an earlier fit are deleted.
 _OPTIONAL = (
@@ -287,10 +292,18 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _suggested(self, stack: Stack, run: Run) -> int:
         """The number that `suggest_n_clusters` gives, with a warning if it is doubtful."""
-        self.cluster_number_ = stack.compute(suggest_from_stack, run)
+        self.cluster_number_ = self._number_from(stack, run, MAX_CLUSTERS)
         if self.cluster_number_.doubt:
             warn(self.cluster_number_.doubt)
         return int(self.cluster_number_.n_clusters)
+
+    def _number_from(self, stack: Stack, run: Run, max_clusters: int) -> ClusterNumber:
+        structureless = None
+        if not self._is_distributed and not self._takes_similarities:
+            options = self._graph_options()
+            structureless = structureless_eigenvalues(self._views, options, run.seed, max_clusters)
+        found: ClusterNumber = stack.compute(suggest_from_stack, run, max_clusters, structureless)
+        return found
 
     def clear_checkpoint(self) -> None:
         """Remove the checkpoint of the fit, and its folder if nothing else is in it."""

@@ -50,7 +50,6 @@ from manyview.spectral import (
     relabel_by_first_sample,
     scaled_graph,
     soft_embedding,
-    suggest_from_stack,
 )
 
 #: Eigenvectors per cluster. The later ones count less; see `soft_embedding`.
@@ -207,11 +206,10 @@ class ConsensusGraph(PredictMixin, MultiViewClusterer):
         """The suggested number of clusters, with the evidence; X is as in `fit`."""
         check_integer("max_clusters", max_clusters, 2)
         with self._running() as run, self._backend(run, client) as backend:
-            found: ClusterNumber = backend.run_fit(
+            return backend.run_fit(
                 lambda: self._separate_graphs(backend, self._read(backend, X, present)),
-                lambda stack: stack.compute(suggest_from_stack, run, max_clusters),
+                lambda stack: self._number_from(stack, run, max_clusters),
             )
-            return found
 
     edge_disagreement = edge_disagreement
     consistent_graphs_ = cached_property(graphs_within_unified)

@@ -38,3 +38,4 @@ from manyview.spectral._spectrum import (
     unit_rows,
 )
 from manyview.spectral._stability import label_stability
+from manyview.spectral._structureless import structureless_eigenvalues

@@ -9,10 +9,11 @@ is near the highest: else chance would decide among them. docs/quality.md has wh
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from manyview._typing import IntArray
+from manyview._typing import FloatArray, IntArray
 from manyview.graphs import ClusterWeightByView, Stack, WeightedMean
 from manyview.runtime import Run
 from manyview.spectral._labels import kmeans_of_some, relabel_by_first_sample, some_samples
@@ -37,6 +38,8 @@ _RESAMPLES, _MORE_RESAMPLES, _NEAR = 10, 40, 0.8
 _STARTS = 10
 # Where no number of clusters is more stable than this, the data have no clusters that hold.
 _UNSTABLE = 0.6
+# Nor have they if no eigenvalue is less than this share of that of data without clusters.
+_FAR_BELOW = 0.65
 # Powers of modularity and log C in the score.
 _MODULARITY, _LOG = 1 / 2, 1 / 3
 
@@ -63,7 +66,9 @@ class ClusterNumber:
     scores : tuple of float
         stability * modularity^(1/2) * log(c)^(1/3).
     has_structure : bool
-        Whether the clusters of some candidate have a stability of at least 0.6.
+        Whether the clusters of some candidate have a stability of at least 0.6. If all views have
+        at most 3 columns, also whether the eigenvalue of some candidate is below 0.65 of that of
+        samples spread evenly over the same boxes (up to 20,000 samples, not on Dask).
     is_at_limit : bool
         Whether the suggestion is the largest number looked at, `max_clusters`.
     labels : tuple of arrays of shape (n_samples,)
@@ -116,7 +121,7 @@ class ClusterNumber:
     def doubt(self) -> str:
         """Why the number should not be relied on; empty if there is no reason."""
         if not self.has_structure:
-            return NO_STRUCTURE
+            return NO_STRUCTURE if max(self.stability) < _UNSTABLE else NO_GAPS
         if self.is_at_limit:
             return (
                 f"{self.n_clusters} is the largest number of clusters that was looked at: there "
@@ -133,17 +138,27 @@ NO_STRUCTURE = (
 )
 
 
-def suggest_from_stack(stack: Stack, run: Run, max_clusters: int = MAX_CLUSTERS) -> ClusterNumber:
-    """Suggest a number of clusters for the mean of the stacked graphs."""
+#: What is said of narrow views that are cut at any number like data without clusters.
+NO_GAPS = (
+    "the views have few columns, and no gaps: samples spread evenly over them would make such "
+    "clusters too. The data have probably no clusters, or none that these views and their scaling "
+    "show"
+)
+
+
+def suggest_from_stack(
+    stack: Stack,
+    run: Run,
+    max_clusters: int = MAX_CLUSTERS,
+    structureless: FloatArray | None = None,
+) -> ClusterNumber:
+    """Suggest a number of clusters for the mean of the stacked graphs; `structureless` has the
+    eigenvalues of data without clusters, where these are known."""
     n, share, seed = stack.n_samples, stack.share, run.seed
     if n < 3:
         raise ValueError(f"n_samples={n}; expected at least 3 to suggest a number of clusters")
-    mean = stack.edges(WeightedMean(np.ones(stack.n_views)))
-    graph = scaled_graph(stack.symmetric(mean, np.float32 if is_large(n) else np.float64))
-    del mean
     largest = min(max_clusters, max(n // _SAMPLES_PER_CLUSTER, 2))
-    count = min(2 * largest, n - 1)
-    spectrum = laplacian_spectrum(graph, count, run.rng, normalized=True, is_soft=True)
+    graph, spectrum = mean_spectrum(stack, run, 2 * largest)
     if spectrum.n_components > largest:
         raise ValueError(
             f"the graphs of the views together have {spectrum.n_components} connected components, "
@@ -166,7 +181,11 @@ def suggest_from_stack(stack: Stack, run: Run, max_clusters: int = MAX_CLUSTERS)
         scores = stability * factors
         near = exist & (scores >= _NEAR * scores.max())
     best = int(scores.argmax())
+    values = spectrum.values[np.array(candidates) - 1]
     has_structure = bool(stability.max() >= _UNSTABLE)
+    if structureless is not None:
+        usual = structureless[np.array(candidates) - 1]
+        has_structure &= bool((values < _FAR_BELOW * usual).any())
     if not has_structure:
         best = int(stability[:2].argmax())
     return ClusterNumber(
@@ -174,12 +193,22 @@ def suggest_from_stack(stack: Stack, run: Run, max_clusters: int = MAX_CLUSTERS)
         candidates=tuple(candidates),
         stability=tuple(stability.tolist()),
         modularity=tuple(modularity.tolist()),
-        eigenvalues=tuple(spectrum.values[np.array(candidates) - 1].tolist()),
+        eigenvalues=tuple(values.tolist()),
         scores=tuple(scores.tolist()),
         has_structure=has_structure,
         is_at_limit=has_structure and candidates[best] == max_clusters,
         labels=tuple(stack.by_sample(labels.astype(np.int32)) for labels in found),
     )
+
+
+def mean_spectrum(stack: Stack, run: Run, count: int) -> tuple[Any, Spectrum]:
+    """The mean graph of the views, and the beginning of its spectrum."""
+    n = stack.n_samples
+    mean = stack.edges(WeightedMean(np.ones(stack.n_views)))
+    graph = scaled_graph(stack.symmetric(mean, np.float32 if is_large(n) else np.float64))
+    del mean
+    count = min(count, n - 1)
+    return graph, laplacian_spectrum(graph, count, run.rng, normalized=True, is_soft=True)
 
 
 def _candidates(first: int, last: int) -> list[int]:
