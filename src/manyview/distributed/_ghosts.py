@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from manyview._typing import BoolArray, IntArray
 from manyview.distributed._ranks import Ranks
-from manyview.spectral import cache_aligned
+from manyview.spectral import aligned_room
 
 
 class Ghosts:
@@ -33,7 +33,11 @@ class Ghosts:
         self.first = int(np.searchsorted(wanted, self._start))
         cuts = np.searchsorted(wanted, bounds)
         asked = ranks.exchange_all([wanted[a:b] for a, b in pairwise(cuts)])
-        self._sent = {other: rows - self._start for other, rows in enumerate(asked) if len(rows)}
+        self._sent = {
+            other: np.asarray(rows - self._start, dtype=np.intp)  # else `take` converts each time
+            for other, rows in enumerate(asked)
+            if len(rows)
+        }
         places = cuts + np.where(np.arange(len(cuts)) > ranks.rank, self.n_own, 0)
         self._received = {
             other: slice(int(places[other]), int(places[other] + cuts[other + 1] - cuts[other]))
@@ -63,16 +67,21 @@ class Ghosts:
         return Ghosts(self._ranks, self._bounds, kept), np.cumsum(is_kept) - 1
 
     def empty(self, own: NDArray[Any]) -> NDArray[Any]:
-        """An array with a row per column; those of the own rows are filled."""
-        shape = (self.n_columns, *own.shape[1:])
-        out: NDArray[Any] = cache_aligned(np.zeros(shape, own.dtype), own.dtype.type)
+        """An array with a row per column; only those of the own rows are filled."""
+        out = self.room(own)
         out[self.own] = own
+        return out
+
+    def room(self, own: NDArray[Any]) -> NDArray[Any]:
+        """The same without values."""
+        shape = (self.n_columns, *own.shape[1:])
+        out: NDArray[Any] = aligned_room(shape, own.dtype.type)
         return out
 
     def fill(self, out: NDArray[Any]) -> NDArray[Any]:
         """Fetch the ghosts, in place."""
         own = out[self.own]
-        sent = {other: own[rows] for other, rows in self._sent.items()}
+        sent = {other: own.take(rows, axis=0) for other, rows in self._sent.items()}
         for other, rows in self._ranks.exchange(sent, self._received).items():
             out[self._received[other]] = rows
         return out

@@ -6,6 +6,7 @@ from manyview.spectral._chebyshev import (
     Eigenpairs,
     Operator,
     Step,
+    aligned_room,
     cache_aligned,
     chebyshev_steps,
 )
