@@ -1,14 +1,17 @@
 """The same fit on 1, 2 and 4 Dask workers: time, traffic and memory.
 
 This machine has few cores, so a control group limits every worker to the same small share of a
-core. Otherwise one worker could use a whole core, and four would have to share two. The scheduler
-and the client have the rest. Needs root and version 1 of control groups; without them, `--free`
+core. Otherwise one worker could use a whole core, and four would have to share two. Shares are of
+10 ms each, so that a worker is like a slower core; with the usual 100 ms it would stand still for
+70 ms at a time, and all others, which wait for its rows, with it. The scheduler and the client
+have the rest. Needs root and version 1 of control groups; without them, `--free`
 runs workers without limit. ``make bench-dask`` writes the tables into docs/.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import logging
 import os
@@ -28,6 +31,8 @@ GROUPS = Path("/sys/fs/cgroup/cpu/manyview-bench")
 #: Of a core, per worker: four workers leave two fifths of this machine to scheduler and client.
 SHARE = 0.3
 WORKERS = (1, 2, 4)
+#: glibc keeps freed memory for the next message; by default it maps every message's memory anew.
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": 2**25, "MALLOC_TRIM_THRESHOLD_": 2**28}
 #: Samples and workers of the extrapolated table.
 EXTRAPOLATED = ((1_000_000, 4), (100_000_000, 100), (100_000_000, 1_000), (1_000_000_000, 1_000))
 
@@ -35,7 +40,7 @@ EXTRAPOLATED = ((1_000_000, 4), (100_000_000, 100), (100_000_000, 1_000), (1_000
 @contextmanager
 def limited(pids, share):
     """Give each process at most this share of a core."""
-    period = 100_000
+    period = 10_000
     made = []
     try:
         for number, pid in enumerate(pids if share else []):
@@ -93,6 +98,7 @@ def _status(key):
 
 
 def reset_high_water():
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed would be used without being counted
     Path("/proc/self/clear_refs").write_text("5")
     return _status("VmRSS")
 
@@ -134,6 +140,7 @@ def ghost_shares(n, n_clusters, widths, counts):
 
 
 def fit(n, n_workers, n_clusters, widths, share, report):
+    import dask
     from distributed import Client, LocalCluster, performance_report
 
     from manyview import AngularCIGMVC
@@ -144,11 +151,13 @@ def fit(n, n_workers, n_clusters, widths, share, report):
     warnings.simplefilter("ignore")
     data = make_latent_views(n, n_clusters, widths=widths, separation=6.0, random_state=0)
     views = list(data.views.values())
-    small = [view[:6000] for view in views]
+    small = [view[:21_000] for view in views]  # more than 20,000 have single precision
     needs = []
     estimated = memory.worker_memory
     memory.worker_memory = lambda *args: needs.append(estimated(*args)) or needs[-1]
+    environment = "distributed.nanny.pre-spawn-environ"
     with (
+        dask.config.set({f"{environment}.{name}": size for name, size in KEEP_MEMORY.items()}),
         LocalCluster(
             n_workers=n_workers, threads_per_worker=1, processes=True, memory_limit=None,
             dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR,
