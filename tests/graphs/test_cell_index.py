@@ -8,6 +8,7 @@ from manyview import CIGMVC
 from manyview.datasets import make_latent_views
 from manyview.graphs import _knn as neighbors
 from manyview.graphs._cell_index import index_centres, kmeans_centres
+from manyview.graphs._cells import nearest_centre
 from manyview.graphs._knn import nearest
 from manyview.graphs._weights import neighbor_graph
 from manyview.inputs._scaling import normalize_rows
@@ -114,6 +115,15 @@ def test_nearest_centre_is_found_in_groups(rng):
     np.testing.assert_array_equal(np.unique(index.centres, axis=0), np.unique(centres, axis=0))
     true = ((rows[:, None] - index.centres) ** 2).sum(axis=2).argmin(axis=1)
     assert (index.nearest(rows) == true).mean() > 0.9  # structureless: the worst case
+
+
+def test_every_row_has_a_cell_among_many_equal_centres(rng):
+    centres = np.repeat(rng.standard_normal((3, 2)).astype(np.float32), 300, axis=0)
+    index = index_centres(centres, seed=0)
+    rows = 9 * rng.standard_normal((200, 2)).astype(np.float32)
+    np.testing.assert_array_equal(
+        index.centres[index.nearest(rows)], centres[nearest_centre(centres, rows)]
+    )
 
 
 def test_labels_agree_with_the_exact_search(data):

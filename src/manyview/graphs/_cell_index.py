@@ -1,8 +1,8 @@
 """Approximate nearest neighbours of dense rows: a search in cells that tests itself.
 
-K-means finds the centres of the cells. How many cells have to be searched depends on the
-data, so it is measured: as many as have enough of the neighbours that an exhaustive search finds
-for random trial samples.
+K-means finds the centres of the cells. How many cells have to be searched depends on the data, so
+it is measured: as many as have enough of the neighbours that an exhaustive search finds for random
+trial samples.
 """
 
 import math
@@ -215,8 +215,8 @@ def index_centres(centres: Rows, seed: int) -> CentreIndex:
     middles = kmeans_centres(rng.permutation(centres), n_groups, 2 * _KMEANS_ROUNDS)
     if n_groups > 1:
         middles = middles[leaves_list(linkage(middles, "ward"))]
-    group = nearest_centre(middles, centres)
+    filled, group = np.unique(nearest_centre(middles, centres), return_inverse=True)
     order = np.argsort(group, kind="stable")
-    centres, group = centres[order], group[order]
+    middles, centres, group = middles[filled], centres[order], group[order]
     groups = sorted_cells(middles, centres, group, near_cells(middles, _GROUPS_PROBED))
     return CentreIndex(centres, groups)
