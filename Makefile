@@ -108,7 +108,7 @@ bench-memory: $(VENV)/.installed-dev
 bench-scale: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.bench_scale
 
-# Takes about an hour, 20 GiB of memory and 10 GB of disk.
+# Takes about 40 minutes, 20 GiB of memory and 10 GB of disk.
 bench-ten-million: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.bench_ten_million
 

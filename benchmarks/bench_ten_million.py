@@ -2,8 +2,8 @@
 
 Views of 32, 48 and 64 features in single precision are written block by block, then fitted by the
 default method in a process of its own, with a million samples first. Time, memory and agreement
-with the true clusters go into docs/performance.md, with the log of the fit. It takes about an hour
-and 10 GB of disk: ``make bench-ten-million``.
+with the true clusters go into docs/performance.md, with the log of the fit. It takes about 40
+minutes and 10 GB of disk: ``make bench-ten-million``.
 """
 
 from __future__ import annotations
