@@ -8,7 +8,7 @@ memory".
 """
 
 # %%
-# CI-GMVC on three generated views of 32, 48 and 64 features, ten clusters:
+# `ConsensusGraph`, the default, on three generated views of 32, 48 and 64 features, ten clusters:
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -16,12 +16,12 @@ import manyview
 
 samples = np.array([50_000, 100_000, 300_000, 1_000_000])
 stages = {
-    "graphs": [3.3, 7.6, 29.3, 140.3],
-    "fusion": [1.8, 4.8, 13.9, 76.5],
-    "eigenvectors": [2.4, 6.6, 24.3, 146.1],
+    "graphs": [1.4, 2.5, 8.3, 36.8],
+    "fusion": [0.4, 1.1, 2.4, 10.5],
+    "eigenvectors": [0.6, 1.2, 5.4, 37.7],
 }
-whole = np.array([8.0, 20.1, 70.9, 379.9])
-peak = np.array([0.64, 0.97, 2.23, 6.72])
+whole = np.array([3.5, 6.8, 20.8, 109.3])
+peak = np.array([0.70, 0.86, 1.73, 4.55])
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 for name, values in stages.items():
