@@ -6,8 +6,7 @@ from manyview._kernels._compile import row_kernel
 from manyview._typing import FloatArray, IntArray
 
 
-@row_kernel
-def chebyshev_step(
+def _chebyshev_step(
     indptr: IntArray, indices: IntArray, weights: FloatArray, diagonal: FloatArray, first: int,
     block: FloatArray, before: FloatArray, factor: float, back: float, out: FloatArray,
 ) -> None:  # fmt: skip
@@ -41,6 +40,11 @@ def chebyshev_step(
             out[i, c] = (
                 factor * (diagonal[i] * block[first + i, c] - out[i, c]) - back * before[i, c]
             )
+
+
+chebyshev_step = row_kernel(_chebyshev_step)
+#: The same for filters, which take so many steps that threads pay from 500 rows on.
+filter_step = row_kernel(_chebyshev_step, per_row=0.1)
 
 
 @row_kernel

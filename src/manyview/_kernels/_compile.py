@@ -15,7 +15,7 @@ T = TypeVar("T")
 PARALLEL_ROWS = 5_000
 
 
-def row_kernel(function: Callable[P, T], per_row: int = 1) -> Callable[P, T]:
+def row_kernel(function: Callable[P, T], per_row: float = 1) -> Callable[P, T]:
     """Compile a loop over rows; the first argument has about `per_row` entries of each.
 
     `prange` is `range` in the serial version. Both have the same results: each row is computed by

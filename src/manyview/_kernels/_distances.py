@@ -1,5 +1,7 @@
 """Squared distances between rows, and candidates for the nearest rows."""
 
+from functools import partial
+
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
@@ -60,7 +62,7 @@ def sparse_sq_distances(
     return out
 
 
-@row_kernel
+@partial(row_kernel, per_row=0.02)  # every row looks at all others: threads pay from few rows on
 def sparse_candidates(
     indptr: IntArray, indices: IntArray, data: FloatArray,
     column_indptr: IntArray, column_rows: IntArray, column_data: FloatArray,

@@ -92,7 +92,7 @@ class RankOperator:
         spare = [ghosts.room(now), ghosts.room(now)]
         for step in chebyshev_steps(degree, edge, self.bound):
             after = spare.pop()
-            self.part.step(step, ghosts.fill(now), before[own], after[own])
+            self.part.step(step, ghosts.fill(now), before[own], after[own], _kernels.filter_step)
             if before is not now:
                 spare.append(before)
             before, now = now, after

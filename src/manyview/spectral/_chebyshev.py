@@ -113,24 +113,27 @@ class Operator:
         return out
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
+        from manyview import _kernels
+
         before = now = cache_aligned(block, precision)
         spare = [aligned_room(block.shape, precision) for _ in range(2)]
         for step in chebyshev_steps(degree, edge, self.bound):
             after = spare.pop()
-            self.step(step, now, before, after)
+            self.step(step, now, before, after, _kernels.filter_step)
             if before is not now:
                 spare.append(before)
             before, now = now, after
         return np.asarray(now, dtype=block.dtype)
 
-    def step(self, step: Step, block: Any, before: Any, out: Any) -> None:
+    def step(self, step: Step, block: Any, before: Any, out: Any, kernel: Any = None) -> None:
         """Write a step, in the precision of the block; `block` has all rows, the others these."""
         from manyview import _kernels
 
+        kernel = kernel or _kernels.chebyshev_step
         kind = block.dtype.type
         diagonal: Any = (self.diagonal - step.shift).astype(kind)
         weights = self.weights
-        _kernels.chebyshev_step(
+        kernel(
             weights.indptr, weights.indices, weights.data, diagonal, self.first, block, before,
             kind(step.factor), kind(step.back), out,
         )  # fmt: skip
