@@ -45,6 +45,7 @@ from tests.helpers import memory as measure
 
 ESTIMATORS = [getattr(manyview, name) for name in sorted({method.estimator for method in REGISTRY})]
 CELLS = {"neighbor_search": "approximate"}
+SLOW = pytest.mark.slow
 
 
 def fit_size(**changes):
@@ -99,17 +100,19 @@ def growth_of_a_fit(estimator, n, widths):
 @pytest.mark.parametrize(
     ("estimator", "n", "widths"),
     [
-        (SpectralView(5, neighbor_search="exact", random_state=0), 5000, [1000]),
+        pytest.param(
+            SpectralView(5, neighbor_search="exact", random_state=0), 5000, [1000], marks=SLOW
+        ),
         (CIGMVC(5, max_iter=1, n_neighbors=30, random_state=0, **CELLS), 14_000, [10, 12, 14]),
-        (SpectralAverage(5, random_state=0, **CELLS), 16_000, [300, 20]),
+        pytest.param(SpectralAverage(5, random_state=0, **CELLS), 16_000, [300, 20], marks=SLOW),
         (ConsensusGraph(10, random_state=0, **CELLS), 16_000, [32, 48, 20]),
-        (CoregSC(5, max_iter=1, random_state=0), 2100, [10, 10]),
+        pytest.param(CoregSC(5, max_iter=1, random_state=0), 2100, [10, 10], marks=SLOW),
         (CoTrainSC(5, max_iter=2, random_state=0), 2100, [10, 10]),
         (AnchorGraph(5, random_state=0), 40_000, [32, 48, 20]),
-        (MultiViewKMeans(10, random_state=0), 80_000, [32, 48, 20]),
+        pytest.param(MultiViewKMeans(10, random_state=0), 80_000, [32, 48, 20], marks=SLOW),
         (SNF(5, max_iter=1, random_state=0), 1600, [10, 10, 10]),
         (SNF(5, max_iter=1, random_state=0, **CELLS), 16_000, [10, 10, 10]),
-        (NEMO(5, random_state=0, **CELLS), 16_000, [32, 48, 20]),
+        pytest.param(NEMO(5, random_state=0, **CELLS), 16_000, [32, 48, 20], marks=SLOW),
         (WNN(5, random_state=0, **CELLS), 7_000, [10, 12]),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else None,

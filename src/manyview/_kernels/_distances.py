@@ -28,7 +28,7 @@ def dense_sq_distances(data: FloatArray, targets: IntArray, candidates: IntArray
     return out
 
 
-@row_kernel
+@partial(row_kernel, per_row=0.02)
 def sparse_sq_distances(
     indptr: IntArray, indices: IntArray, data: FloatArray, scale: FloatArray, shift: FloatArray,
     width: int, targets: IntArray, candidates: IntArray,
