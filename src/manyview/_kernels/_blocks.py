@@ -43,7 +43,7 @@ def _chebyshev_step(
 
 
 chebyshev_step = row_kernel(_chebyshev_step)
-#: The same for filters, which take so many steps that threads pay from 500 rows on.
+#: `chebyshev_step` for filters, which take so many steps that threads pay from 500 rows on.
 filter_step = row_kernel(_chebyshev_step, per_row=0.1)
 
 

@@ -168,8 +168,8 @@ def rank_candidates(
 def rank_dense(
     rows: DenseRows, targets: IntArray, candidates: IntArray, m: int, norms: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """The same for dense rows by one compiled loop, which runs in any thread; a target is not its
-    own neighbour."""
+    """As `rank_candidates`, for dense rows by one compiled loop, which runs in any thread; a target
+    is not its own neighbour."""
     from manyview import _kernels
 
     indices = np.empty((len(targets), m), dtype=np.intp)
