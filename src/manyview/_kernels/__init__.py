@@ -6,6 +6,7 @@ threads. Most kernels have a serial and a parallel version (`_compile.py`).
 """
 
 from manyview._kernels._blocks import chebyshev_step, filter_step, subtract_projections
+from manyview._kernels._cells import find_near_cells, search_cells
 from manyview._kernels._content import dense_row_digests, hash_numbers, sparse_row_digests
 from manyview._kernels._diffusion import diffuse
 from manyview._kernels._distances import (

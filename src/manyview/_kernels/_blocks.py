@@ -1,45 +1,42 @@
 """Products of a sparse matrix with a block of vectors."""
 
+import numpy as np
 from numba import prange
 
 from manyview._kernels._compile import row_kernel
+from manyview._kernels._lanes import row_adder
 from manyview._typing import FloatArray, IntArray
+
+_add_32, _add_16, _add_8 = row_adder(32), row_adder(16), row_adder(8)
+_add_4, _add_1 = row_adder(4), row_adder(1)
 
 
 def _chebyshev_step(
     indptr: IntArray, indices: IntArray, weights: FloatArray, diagonal: FloatArray, first: int,
     block: FloatArray, before: FloatArray, factor: float, back: float, out: FloatArray,
 ) -> None:  # fmt: skip
-    """out = factor (diag(diagonal) - weights) block - back before, for rows from `first` on.
-
-    Four edges at a time: their rows of the block lie anywhere in memory, so they are loaded
-    together.
-    """
+    """out = factor (diag(diagonal) - weights) block - back before, for rows from `first` on."""
+    width = block.shape[1]
     for i in prange(len(indptr) - 1):
-        for c in range(block.shape[1]):
-            out[i, c] = 0.0
-        stop = indptr[i + 1]
-        e = indptr[i]
-        while e + 4 <= stop:
-            j, k, m, n = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
-            to_j, to_k, to_m, to_n = weights[e], weights[e + 1], weights[e + 2], weights[e + 3]
-            for c in range(block.shape[1]):
-                out[i, c] += (
-                    to_j * block[j, c]
-                    + to_k * block[k, c]
-                    + to_m * block[m, c]
-                    + to_n * block[n, c]
-                )
-            e += 4
-        for last in range(e, stop):
-            j = indices[last]
-            weight = weights[last]
-            for c in range(block.shape[1]):
-                out[i, c] += weight * block[j, c]
-        for c in range(block.shape[1]):
-            out[i, c] = (
-                factor * (diagonal[i] * block[first + i, c] - out[i, c]) - back * before[i, c]
-            )
+        start, stop, c = np.int64(indptr[i]), np.int64(indptr[i + 1]), 0
+        while c + 32 <= width:
+            _add_32(indices, weights, start, stop, block, c, out, i)
+            c += 32
+        if c + 16 <= width:
+            _add_16(indices, weights, start, stop, block, c, out, i)
+            c += 16
+        if c + 8 <= width:
+            _add_8(indices, weights, start, stop, block, c, out, i)
+            c += 8
+        if c + 4 <= width:
+            _add_4(indices, weights, start, stop, block, c, out, i)
+            c += 4
+        while c < width:
+            _add_1(indices, weights, start, stop, block, c, out, i)
+            c += 1
+        for k in range(width):
+            own = diagonal[i] * block[first + i, k] - out[i, k]
+            out[i, k] = factor * own - back * before[i, k]
 
 
 chebyshev_step = row_kernel(_chebyshev_step)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from manyview._kernels._compile import row_kernel
+from manyview._kernels._lanes import AHEAD, prefetch
 from manyview._typing import FloatArray, IntArray
 
 # Instead of a position to write to. (Numbers are np.int64 so that functions that two kernels call
@@ -134,7 +135,9 @@ def find_mirrors(
 @partial(row_kernel, per_row=50)
 def gather(values: FloatArray, positions: IntArray, out: FloatArray) -> None:
     """out = values[positions], 0 where the position is negative."""
+    last = len(positions) - 1
     for e in prange(len(positions)):
+        prefetch(values, max(positions[min(e + AHEAD, last)], 0))
         out[e] = values[positions[e]] if positions[e] >= 0 else 0.0
 
 

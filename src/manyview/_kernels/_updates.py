@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit, prange
 
 from manyview._kernels._compile import row_kernel
+from manyview._kernels._lanes import AHEAD, prefetch
 from manyview._typing import FloatArray, IntArray
 
 
@@ -116,6 +117,7 @@ def unify(
                 centre += shares[v] * consistent[v, e]
                 alive = alive or consistent[v, e] > 0.0
             if alive:
+                prefetch(embedding, indices[e])
                 active[m] = e
                 values[m] = row_factors[i] * centre
                 m += 1
@@ -168,9 +170,14 @@ def split_linear(
     With `symmetrize` the larger of (i, j) and (j, i) is taken before clipping from above. `mirror`
     has the position of (j, i) among the incoming edges, -1 if it is not in the pattern.
     """
-    n_views = weights.shape[0]
+    n_views, last = weights.shape[0], len(mirror) - 1
+    by_edge = incoming_weights.T
     for i in prange(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
+            if symmetrize:
+                ahead = max(mirror[min(e + AHEAD, last)], 0)
+                prefetch(incoming_unified, ahead)
+                prefetch(by_edge, ahead)
             back = mirror[e]
             for v in range(n_views):
                 if weights[v, e] <= 0.0:

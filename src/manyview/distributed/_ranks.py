@@ -15,11 +15,10 @@ import numpy as np
 from distributed import get_worker, secede
 from distributed.protocol import to_serialize
 from distributed.worker import thread_state
-from threadpoolctl import threadpool_limits
 
 from manyview._typing import IntArray
 from manyview.distributed._client import ONE_AT_A_TIME, use_threads_of_worker
-from manyview.runtime import RowShare, segment_length
+from manyview.runtime import RowShare, one_blas_thread, segment_length
 
 Found = TypeVar("Found")
 
@@ -204,7 +203,7 @@ def run_rank(
     _MAILBOX.open(fit, rank)
     secede()
     try:
-        with ONE_AT_A_TIME, threadpool_limits(1, "blas"):
+        with ONE_AT_A_TIME, one_blas_thread():
             use_threads_of_worker()
             ranks = Ranks(fit, rank, addresses)
             found = function(ranks, *args)

@@ -25,7 +25,7 @@ from manyview.graphs._cells import (
     sorted_cells,
     without_own,
 )
-from manyview.runtime import one_blas_thread
+from manyview.runtime import in_threads, one_blas_thread
 
 #: Share of the true neighbours that must be found for the trial samples. More than the promised
 #: 0.98, as trials vary and not all cells are looked at.
@@ -38,10 +38,10 @@ _MIN_SAMPLES = 1024
 _MIN_CELLS = 8
 SPARE_CANDIDATES = 4
 #: k-means is trained on this many samples per cell.
-POINTS_PER_CELL = 24
+POINTS_PER_CELL = 16
 _KMEANS_ROUNDS = 4
 # Distances that are sorted at a time.
-_SCORES = 2**22
+_SCORES = 2**19
 # The cell of a row is looked for in so many groups of cells.
 _GROUPS_PROBED = 4
 
@@ -164,30 +164,27 @@ def kmeans_centres(rows: Rows, n_centres: int, n_rounds: int) -> Rows:
     return centres
 
 
-def nearest_cells(centres: Rows, rows: Rows, count: int) -> IntArray:
-    """The `count` nearest cells of each row, nearest first."""
-    found, halves = np.empty((len(rows), count), dtype=np.intp), half_norms(centres)
-    step = max(1, _SCORES // len(centres))
-    for start in range(0, len(rows), step):
-        scores = halves - rows[start : start + step] @ centres.T
-        near = np.argpartition(scores, count - 1, axis=1)[:, :count]
-        order = np.argsort(np.take_along_axis(scores, near, axis=1), axis=1, kind="stable")
-        found[start : start + step] = np.take_along_axis(near, order, axis=1)
-    return found
-
-
 def near_cells(centres: Rows, n_probed: int) -> IntArray:
-    """The other cells nearest to each, as many as a search of `n_probed` cells chooses from."""
-    own = np.arange(len(centres))
-    return without_own(nearest_cells(centres, centres, reach(n_probed, len(own)) + 1), own)
+    """The other cells nearest to each, in any order: as many as a search of `n_probed` cells
+    chooses from."""
+    count, own = reach(n_probed, len(centres)) + 1, np.arange(len(centres))
+    found, halves = np.empty((len(centres), count), dtype=np.intp), half_norms(centres)
+    step = max(1, _SCORES // len(centres))
+
+    def search(start: int) -> None:
+        scores = halves - centres[start : start + step] @ centres.T
+        found[start : start + step] = np.argpartition(scores, count - 1, axis=1)[:, :count]
+
+    in_threads(search, range(0, len(centres), step), centres.nbytes * count)
+    return without_own(found, own)
 
 
 def cell_ranks(centres: Rows, rows: Rows, cells: IntArray) -> IntArray:
     """For each row the ranks of some cells by their distance from it, nearest 0."""
-    order = nearest_cells(centres, rows, len(centres))
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(len(centres))[None], axis=1)
-    return np.take_along_axis(ranks, cells, axis=1)
+    scores = half_norms(centres) - rows @ centres.T
+    own = np.take_along_axis(scores, cells, axis=1)
+    pairs = zip(scores, own, strict=True)
+    return np.array([(row < limits[:, None]).sum(axis=1) for row, limits in pairs])
 
 
 @dataclass(frozen=True)

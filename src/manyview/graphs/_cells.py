@@ -7,7 +7,7 @@ through the cells of each row.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyview._typing import IntArray
-from manyview.runtime import one_blas_thread
+from manyview.runtime import in_threads, one_blas_thread
 
 # Rows that are searched together: enough for large products, few enough for the cache and for all
 # threads to be done at about the same time.
-_BLOCK = 2**14
+_BLOCK = 2**13
 # Rows that are compared with others at a time.
 _COMPARED = 2**12
+# The rows of a search through all others are searched in so many pieces.
+_PIECES = 4
 # Scores of rows and centres that a thread computes at a time.
 _SCORES = 2**24
 # The cells nearest to a row are looked for among so many times as many, nearest to its own cell.
@@ -80,16 +82,9 @@ class Cells:
         out[:, 0] = cells
         if n_probed == 1:
             return out
-        found, scores = _none_yet(len(rows), n_probed - 1)
-        zeros = np.zeros(len(rows), dtype=np.float32)
-        for cell, own in _runs(cells):
-            others = self.near[cell]
-            away = self.centres[others] - self.centres[cell]
-            products = (rows[own] - self.centres[cell]) @ away.T
-            asking = np.arange(own.start, own.stop)
-            given = products, zeros, half_norms(away), 0
-            _kernels.keep_nearest(*given, asking, scores, found)
-            out[own, 1:] = others[found[own]]
+        others = np.empty((len(rows), n_probed - 1), dtype=np.intp)
+        _kernels.find_near_cells(rows, cells, self.centres, self.near, others)
+        out[:, 1:] = others
         return out
 
     def _search_sorted(self, rows: Rows, cells: IntArray, n_probed: int, m: int) -> IntArray:
@@ -99,16 +94,10 @@ class Cells:
         probed = self.probed(rows, cells, n_probed)
         # A row's own cell has most of its neighbours. Then few others are nearer than those found.
         for columns in (probed[:, :1], probed[:, 1:]):
-            order = _stable_order(columns.ravel(), len(self.centres))
-            for cell, part in _runs(columns.ravel()[order]):
-                inside = slice(self.starts[cell], self.starts[cell + 1])
-                asking = order[part] // columns.shape[1]
-                away = np.empty((len(asking), rows.shape[1]), dtype=np.float32)
-                halves = np.empty(len(asking), dtype=np.float32)
-                _kernels.differences(rows, asking, self.centres[cell], away, halves)
-                products = away @ self.rows[inside].T
-                given = products, halves, self.half_norms[inside], int(inside.start)
-                _kernels.keep_nearest(*given, asking, distances, found)
+            _kernels.search_cells(
+                rows, np.ascontiguousarray(columns), self.centres, self.starts, self.rows,
+                self.half_norms, distances, found,
+            )  # fmt: skip
         return np.where(found >= 0, self.samples[found], -1)
 
 
@@ -117,12 +106,16 @@ def nearest_of_all(rows: Rows, others: Rows, m: int) -> IntArray:
     from manyview import _kernels
 
     found, distances = _none_yet(len(rows), m)
-    halves, asking = half_norms(rows), np.arange(len(rows))
-    with one_blas_thread():
+    halves = half_norms(rows)
+
+    def search(asking: IntArray) -> None:
         for start in range(0, len(others), _COMPARED):
             some = others[start : start + _COMPARED]
-            given = rows @ some.T, halves, half_norms(some), start
+            given = rows[asking] @ some.T, halves[asking], half_norms(some), start
             _kernels.keep_nearest(*given, asking, distances, found)
+
+    with one_blas_thread():
+        in_threads(search, np.array_split(np.arange(len(rows)), _PIECES), others.nbytes)
     return found
 
 
@@ -187,12 +180,3 @@ def without_own(found: IntArray, own: IntArray) -> IntArray:
     is_own = found == own[:, None]
     is_own[~is_own.any(axis=1), -1] = True
     return np.asarray(found[~is_own].reshape(len(found), found.shape[1] - 1))
-
-
-def _runs(values: IntArray) -> Iterator[tuple[int, slice]]:
-    """Each of some sorted values, and where it is."""
-    bounds = np.flatnonzero(np.diff(values)) + 1
-    ends = [*bounds.tolist(), len(values)]
-    for start, end in zip([0, *bounds.tolist()], ends, strict=True):
-        if start < end:
-            yield int(values[start]), slice(start, end)

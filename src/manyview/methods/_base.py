@@ -13,7 +13,6 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
 
 from manyview._typing import Matrix
 from manyview._version import __version__
@@ -42,7 +41,15 @@ from manyview.methods._doubts import (
     warn_of_silent_views,
     warn_of_sizes,
 )
-from manyview.runtime import Checkpoint, Estimate, Run, require_extra, verbosity, warn
+from manyview.runtime import (
+    Checkpoint,
+    Estimate,
+    Run,
+    one_blas_thread,
+    require_extra,
+    verbosity,
+    warn,
+)
 from manyview.spectral import (
     MAX_CLUSTERS,
     ClusterNumber,
@@ -118,7 +125,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """One fit: parameters are checked, progress is logged, one seed feeds all random steps."""
         # One BLAS thread: sums that are split among threads depend on the number of threads.
         # Our own kernels give every row to one thread and use all of them.
-        with verbosity(self.verbose), threadpool_limits(1, "blas"):
+        with verbosity(self.verbose), one_blas_thread():
             for name, constraint in self._constraints.items():
                 constraint(name, getattr(self, name))
             run = Run(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from manyview.graphs import BLOCKWISE_ABOVE, SINGLE_ABOVE, FitSize, ViewSize
 from manyview.inputs import BLOCK_BYTES, N_COMPONENTS, STATISTICS_BYTES, STATISTICS_SAMPLES
 from manyview.runtime import Estimate
-from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS, is_large
+from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS, block_width, is_large
 
 #: An edge of a sparse graph: value and column, in double precision.
 EDGE = 12
@@ -47,7 +47,7 @@ def _blockwise_memory(size: FitSize, n_vectors: int) -> Estimate:
     symmetric mean; four blocks of vectors; at the end each graph in two orders."""
     n, graphs = size.n_samples, graph_bytes(size)
     symmetric = edge_bytes(size) * size.symmetrised_edges
-    block = 4 * n * 8 * -(-(n_vectors + 1 + SPARE_VECTORS) // 8)
+    block = 4 * n * block_width(n_vectors)
     spare = 100 * n  # about ten numbers per sample
     vectors = symmetric + 4 * block + 4 * n * n_vectors
     return graph_stages(

@@ -12,7 +12,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from manyview._typing import FloatArray, IntArray
 from manyview._version import __version__
@@ -28,7 +27,7 @@ from manyview.predict import (
     named_views,
     new_tables,
 )
-from manyview.runtime import Run
+from manyview.runtime import Run, one_blas_thread
 
 
 def _has_features(estimator: Any) -> bool:
@@ -159,7 +158,7 @@ class PredictMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if n < 3:  # no neighbour is nearer than another one
             return [csr_array((n, n)) for _ in self._views.names]
         options = replace(self._fitted_options, n_neighbors="auto")  # as many as a view allows
-        with threadpool_limits(1, "blas"):  # as in a fit
+        with one_blas_thread():  # as in a fit
             made = view_graphs(self._views, options, Run(self._seed))
             return [made.by_sample(graph) for graph in made.graphs]
 

@@ -12,10 +12,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from manyview.runtime._threads import in_threads
+
 Found = TypeVar("Found")
 
 # There are at most so many segments, of at least so many rows.
 _SEGMENTS, _SHORTEST = 128, 256
+# About so many bytes are drawn for a row.
+_BYTES_DRAWN = 32
 
 
 def segment_length(n_samples: int) -> int:
@@ -54,8 +58,16 @@ class RowShare:
         return [slice(a, min(a + length, len(self))) for a in range(0, len(self), length)]
 
     def by_segment(self, function: Callable[..., Any], *arrays: NDArray[Any]) -> list[Any]:
-        """What a function makes of the rows of each segment here."""
-        return [function(*(array[rows] for array in arrays)) for rows in self.segments]
+        """What a function makes of the rows of each segment here, in threads if there are many."""
+        n_bytes = sum(array.nbytes for array in arrays)
+        return in_threads(
+            lambda rows: function(*(array[rows] for array in arrays)), self.segments, n_bytes
+        )
+
+    def by_row(self, function: Callable[..., Any], *arrays: NDArray[Any]) -> NDArray[Any]:
+        """The same, put together, for functions that give rows; bits of products depend on the
+        number of rows."""
+        return np.concatenate(self.by_segment(function, *arrays))
 
     def total(self, function: Callable[..., Any], *arrays: NDArray[Any]) -> NDArray[Any]:
         """The sum of what a function makes of the rows of each segment."""
@@ -64,13 +76,6 @@ class RowShare:
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """The sum of all rows, in double precision."""
         return self.total(partial(np.sum, axis=0, dtype=np.float64), values)
-
-    def times(self, values: NDArray[Any], matrix: NDArray[Any]) -> NDArray[Any]:
-        """values @ matrix for the rows here; bits of products depend on the number of rows."""
-        out = np.empty((len(values), matrix.shape[1]), np.result_type(values, matrix))
-        for rows in self.segments:
-            np.matmul(values[rows], matrix, out=out[rows])
-        return out
 
     def highest(self, values: NDArray[Any]) -> Any:
         """The largest of all values."""
@@ -91,10 +96,11 @@ class RowShare:
         """Random values for the rows here: one generator per segment, and its length."""
         key = int(rng.integers(2**63))
         lengths = [rows.stop - rows.start for rows in self.segments]
-        drawn = [
-            draw(np.random.default_rng([key, self.first_segment + s]), length)
-            for s, length in enumerate(lengths)
-        ]
+        drawn = in_threads(
+            lambda s: draw(np.random.default_rng([key, self.first_segment + s]), lengths[s]),
+            range(len(lengths)),
+            n_bytes=_BYTES_DRAWN * len(self),
+        )
         return np.concatenate(drawn) if drawn else draw(np.random.default_rng(key), 0)
 
 

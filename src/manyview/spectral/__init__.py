@@ -7,6 +7,7 @@ from manyview.spectral._chebyshev import (
     Operator,
     Step,
     aligned_room,
+    block_width,
     cache_aligned,
     chebyshev_steps,
 )

@@ -34,6 +34,8 @@ MAX_PRODUCTS = 600
 #: Vectors in a block beyond the wanted ones; the filter damps what is above the last of them.
 SPARE_VECTORS = 4
 _RANDOM_VECTORS = 2
+# Columns of a block that are multiplied at a time: rows of more would not stay in the cache.
+_PANEL = 32
 # Degrees of the filter: of a first one without a start, of a first one with a start, and at most.
 _FIRST_DEGREE = 10
 _NEXT_DEGREE = 8
@@ -107,23 +109,31 @@ class Operator:
         return RowShare(int(self.weights.shape[1]))
 
     def times(self, block: FloatArray) -> FloatArray:
-        block = cache_aligned(block, block.dtype.type)
         out = np.empty_like(block)
-        self.step(PRODUCT, block, block, out)
+        for columns in _panels(block):
+            panel = cache_aligned(block[:, columns], block.dtype.type)
+            product = aligned_room(panel.shape, block.dtype.type)
+            self.step(PRODUCT, panel, panel, product)
+            out[:, columns] = product
         return out
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
+        for columns in _panels(block):
+            block[:, columns] = self._filtered(block[:, columns], degree, edge, precision)
+        return block
+
+    def _filtered(self, panel: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
         from manyview import _kernels
 
-        before = now = cache_aligned(block, precision)
-        spare = [aligned_room(block.shape, precision) for _ in range(2)]
+        before = now = cache_aligned(panel, precision)
+        spare = [aligned_room(panel.shape, precision) for _ in range(2)]
         for step in chebyshev_steps(degree, edge, self.bound):
             after = spare.pop()
             self.step(step, now, before, after, _kernels.filter_step)
             if before is not now:
                 spare.append(before)
             before, now = now, after
-        return np.asarray(now, dtype=block.dtype)
+        return np.asarray(now)
 
     def step(self, step: Step, block: Any, before: Any, out: Any, kernel: Any = None) -> None:
         """Write a step, in the precision of the block; `block` has all rows, the others these."""
@@ -181,6 +191,18 @@ class Eigenpairs:
         return float(self.values[-1])
 
 
+def block_width(wanted: int) -> int:
+    """Vectors in a block, to find so many eigenvectors: rows are whole or half cache lines."""
+    least = wanted + 1 + SPARE_VECTORS
+    step = 8 if least <= 16 else 16
+    return -step * (-least // step)
+
+
+def _panels(block: FloatArray) -> list[slice]:
+    """Columns that are multiplied at a time."""
+    return [slice(c, c + _PANEL) for c in range(0, block.shape[1], _PANEL)]
+
+
 def cache_aligned(block: Any, kind: type) -> Any:
     """The block, or a copy of it, that begins at a cache line.
 
@@ -222,7 +244,7 @@ def chebyshev_eigenpairs(
     """
     share, bound = operator.share, operator.bound
     n = share.n_samples
-    width = min(n, -8 * (-(wanted + 1 + SPARE_VECTORS) // 8))
+    width = min(n, block_width(wanted))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf
     kind: type = np.float32 if is_soft else np.float64
@@ -240,13 +262,15 @@ def chebyshev_eigenpairs(
     while True:
         if null is not None:
             null.remove_from(block, share)
-        block, overlaps = independent(block, share)
+        overlaps, lengths = independent(block, share)
         image = operator.times(block)
         n_products += 1
         inner = share.by_segment(inner_products, block, image)
-        values, turn = share.combine(partial(_ritz, overlaps), inner)
+        values, turn = share.combine(partial(_ritz, overlaps, lengths), inner)
         own = turn.astype(block.dtype), values.astype(block.dtype)
-        residuals = np.sqrt(share.total(partial(_turn, *own), block, image))[: wanted + 1]
+        residuals = np.sqrt(share.total(partial(_turn_and_compare, *own), block, image))[
+            : wanted + 1
+        ]
         del image
         gaps = values[-1] - values[: wanted + 1]
         floor = max(1e-5 * tolerance, _FLOOR)
@@ -308,20 +332,18 @@ def _starting_block(
 
 
 def independent(block: FloatArray, share: RowShare) -> tuple[FloatArray, FloatArray]:
-    """Columns of length 1 with the same span, and their inner products; written over the block.
+    """Inner products of the columns as if they had length 1, and their lengths.
 
-    Rayleigh-Ritz makes them orthogonal; they only must be far from linearly dependent: `least` is
-    the smallest eigenvalue of their inner products.
+    Rayleigh-Ritz makes columns orthogonal; they only must be far from linearly dependent. If they
+    are not, others with the same span are written over the block.
     """
     for attempt in range(_ATTEMPTS):
         inner = share.by_segment(inner_products, block, block)
         overlaps, lengths, turn = share.combine(_whitening, inner)
-        block /= lengths.astype(block.dtype)
         if turn is None or attempt == _ATTEMPTS - 1:
             break
-        for rows in share.segments:
-            block[rows] = block[rows] @ turn.astype(block.dtype)
-    return block, overlaps
+        share.by_segment(partial(_turn, (turn / lengths[:, None]).astype(block.dtype)), block)
+    return overlaps, lengths
 
 
 def _whitening(parts: Any) -> tuple[FloatArray, FloatArray, FloatArray | None]:
@@ -337,9 +359,10 @@ def _whitening(parts: Any) -> tuple[FloatArray, FloatArray, FloatArray | None]:
     return overlaps, lengths, vectors / np.sqrt(np.maximum(values, _NEGLIGIBLE))
 
 
-def _ritz(overlaps: FloatArray, parts: Any) -> tuple[FloatArray, FloatArray]:
-    values, turn = eigh(total_of(parts), overlaps, check_finite=False)
-    return values, turn
+def _ritz(overlaps: FloatArray, lengths: FloatArray, parts: Any) -> tuple[FloatArray, FloatArray]:
+    inner = total_of(parts) / (lengths[:, None] * lengths)
+    values, turn = eigh(inner, overlaps, check_finite=False)
+    return values, turn / lengths[:, None]
 
 
 def inner_products(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -347,10 +370,18 @@ def inner_products(left: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray(left.T @ right, dtype=np.float64)
 
 
-def _turn(turn: FloatArray, values: FloatArray, block: FloatArray, image: FloatArray) -> FloatArray:
-    """Squared residuals of the Ritz vectors block @ turn, which are written over the block."""
+def _turn(turn: FloatArray, block: FloatArray) -> None:
     block[...] = block @ turn
-    return np.asarray(np.square(image @ turn - block * values).sum(axis=0, dtype=np.float64))
+
+
+def _turn_and_compare(
+    turn: FloatArray, values: FloatArray, block: FloatArray, image: FloatArray
+) -> FloatArray:
+    """Squared residuals of the Ritz vectors block @ turn, which are written over the block."""
+    _turn(turn, block)
+    gaps = image @ turn
+    gaps -= block * values
+    return np.asarray(np.einsum("ij,ij->j", gaps, gaps, dtype=np.float64))
 
 
 def _growth(value: Any, edge: float, bound: float) -> FloatArray:

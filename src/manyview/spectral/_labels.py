@@ -3,18 +3,17 @@
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import ThreadpoolController
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_centre
-from manyview.runtime import RowShare
+from manyview.runtime import RowShare, one_blas_thread, thread_pools
 
 #: Starts of k-means are compared on at most this many samples.
 TRIAL_SAMPLES = 10_000
@@ -85,7 +84,9 @@ def _best_start(
     tol: float = 1e-4,
 ) -> Any:
     """k-means from several starts: the `KMeans` with the lowest inertia."""
-    pools = _thread_pools()
+    # It sums thread by thread, and labels must not depend on their number: threads of ours run
+    # whole starts.
+    pools = thread_pools()
     if len(rows) < _MANY_ROWS:
         with pools.limit(limits=1):
             model = KMeans(n_clusters, n_init=n_starts, tol=tol, random_state=seed)
@@ -108,16 +109,6 @@ def _best_start(
     with pools.limit(limits=1), ThreadPoolExecutor(numba.get_num_threads()) as threads:
         found = threads.map(fitted, np.random.default_rng(seed).spawn(n_starts))
         return min(found, key=lambda model: model.inertia_)
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """What k-means runs on: it sums thread by thread, and labels must not depend on their number.
-    Threads of ours run whole starts, or look at pieces of the rows.
-
-    Looking for these libraries takes as long as k-means of a hundred samples.
-    """
-    return ThreadpoolController()
 
 
 def _lloyd(embedding: FloatArray, centres: FloatArray, tol: float, share: RowShare) -> IntArray:
@@ -149,7 +140,7 @@ def _sums_by_cluster(n_clusters: int, labels: IntArray, rows: FloatArray) -> Flo
 
 def _nearest(embedding: FloatArray, centres: FloatArray) -> IntArray:
     """The nearest centre of each row."""
-    with _thread_pools().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         return nearest_centre(centres.astype(embedding.dtype, copy=False), embedding)
 
 

@@ -280,7 +280,8 @@ def soft_embedding(
     if has_rest and not _tiny_groups(vectors[:, :n_clusters], share):
         ratio = max(float(own[n_clusters - 1]), 0.0) / float(own[n_clusters])
         factors[n_clusters:] *= min(ratio / _GAP, 1.0)
-    return unit_rows(vectors * factors.astype(vectors.dtype))
+    factors = factors.astype(vectors.dtype)
+    return share.by_row(lambda rows: unit_rows(rows * factors), vectors)
 
 
 def _tiny_groups(vectors: FloatArray, share: RowShare) -> bool:
@@ -290,7 +291,8 @@ def _tiny_groups(vectors: FloatArray, share: RowShare) -> bool:
     cluster, whatever the basis.
     """
     n, n_clusters = share.n_samples, vectors.shape[1]
-    smallest = 1 / np.maximum(share.highest((vectors**2).sum(axis=1)), 1 / n)
+    squares = share.by_row(lambda rows: np.einsum("ij,ij->i", rows, rows), vectors)
+    smallest = 1 / np.maximum(share.highest(squares), 1 / n)
     return bool(smallest < max(_TINY * n / n_clusters, 2.5))
 
 

@@ -88,15 +88,27 @@ def _resamples(
         degrees = root * (block - operator.times(block))[:, 0]
         # The span is that of the known vectors, each row multiplied by its factor.
         factors = (np.sqrt(weights * degrees) / root).astype(kind)[:, None]
-        block = factors * vectors
-        turn = share.combine(_orthogonal, share.by_segment(inner_products, block, block))
-        block = weights.astype(kind)[:, None] * vectors
-        inner = share.by_segment(inner_products, block, block - operator.times(block))
+        turn = share.combine(_orthogonal, share.by_segment(_products_of_scaled, vectors, factors))
+        block = share.by_row(np.multiply, vectors, weights.astype(kind)[:, None])
+        inner = share.by_segment(_products_with_rest, block, operator.times(block))
         similarities, turn = share.combine(partial(_similarities, turn), inner)
         values = np.maximum(1 - similarities[::-1], 0.0)
-        block = share.times(vectors, turn[:, ::-1][:, :-1].astype(kind))
-        block *= factors
+        turn = turn[:, ::-1][:, :-1].astype(kind)
+        block = share.by_row(partial(_turn_scaled, turn), vectors, factors)
         yield weights, soft_embedding(block, values, n_clusters, share)
+
+
+def _products_of_scaled(vectors: FloatArray, factors: FloatArray) -> FloatArray:
+    scaled = vectors * factors
+    return inner_products(scaled, scaled)
+
+
+def _products_with_rest(block: FloatArray, image: FloatArray) -> FloatArray:
+    return inner_products(block, block - image)
+
+
+def _turn_scaled(turn: FloatArray, vectors: FloatArray, factors: FloatArray) -> FloatArray:
+    return np.asarray((vectors @ turn) * factors)
 
 
 def _orthogonal(parts: Any) -> FloatArray:
