@@ -1,23 +1,39 @@
 """Products with blocks of vectors equal those of NumPy."""
 
 import numpy as np
+import pytest
+from numba.core.errors import TypingError
 from scipy.sparse import csr_array
 
 from manyview import _kernels
 
 
-def test_chebyshev_step(rng):
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [1, 8, 61])  # 61 = 32 + 16 + 8 + 4 + 1 columns
+def test_chebyshev_step(rng, width, kind):
     G = np.where(rng.random((40, 40)) < 0.3, rng.integers(1, 9, (40, 40)) / 8, 0)
     G = csr_array(G + G.T)  # eighths are exact in single precision
-    diagonal, block, before = rng.random(40), rng.random((40, 8)), rng.random((40, 8))
+    G.indptr = G.indptr.astype(np.int64)
+    draw = lambda *shape: rng.random(shape).astype(kind)  # noqa: E731
+    diagonal, block, before = draw(40), draw(40, width), draw(40, width)
     expected = 0.7 * (diagonal[:, None] * block - G.toarray() @ block) - 0.2 * before
     for first, stop in ((0, 40), (10, 25)):
-        rows, out = G[first:stop], np.full((stop - first, 8), np.nan)
+        rows, out = G[first:stop], np.full((stop - first, width + 2), np.nan, kind)
         _kernels.chebyshev_step(
             rows.indptr, rows.indices, rows.data.astype(np.float32), diagonal[first:stop], first,
-            block, before[first:stop], 0.7, 0.2, out,
+            block, before[first:stop], kind(0.7), kind(0.2), out, 1,
         )  # fmt: skip
-        np.testing.assert_allclose(out, expected[first:stop], atol=1e-13)
+        found, tolerance = out[:, 1:-1], 100 * np.finfo(kind).eps
+        np.testing.assert_allclose(found, expected[first:stop], tolerance, tolerance)
+        assert np.isnan(out[:, [0, -1]]).all()
+
+
+def test_rows_that_are_not_contiguous_are_refused(rng):
+    block = np.asfortranarray(rng.random((3, 8)))
+    graph = csr_array(np.eye(3))
+    given = graph.indptr, graph.indices, graph.data, np.zeros(3), 0
+    with pytest.raises(TypingError, match="contiguous"):
+        _kernels.chebyshev_step(*given, block, block, 1.0, 0.0, np.empty((3, 8)), 0)
 
 
 def test_subtract_projections(rng):

@@ -13,30 +13,32 @@ _add_4, _add_1 = row_adder(4), row_adder(1)
 
 def _chebyshev_step(
     indptr: IntArray, indices: IntArray, weights: FloatArray, diagonal: FloatArray, first: int,
-    block: FloatArray, before: FloatArray, factor: float, back: float, out: FloatArray,
+    block: FloatArray, before: FloatArray, factor: float, back: float, out: FloatArray, column: int,
 ) -> None:  # fmt: skip
-    """out = factor (diag(diagonal) - weights) block - back before, for rows from `first` on."""
+    """out = factor (diag(diagonal) - weights) block - back before, for rows from `first` on; it is
+    written from `column` on."""
     width = block.shape[1]
     for i in prange(len(indptr) - 1):
         start, stop, c = np.int64(indptr[i]), np.int64(indptr[i + 1]), 0
+        own = out[i, column : column + width]
         while c + 32 <= width:
-            _add_32(indices, weights, start, stop, block, c, out, i)
+            _add_32(indices, weights, start, stop, block, c, own[c:])
             c += 32
         if c + 16 <= width:
-            _add_16(indices, weights, start, stop, block, c, out, i)
+            _add_16(indices, weights, start, stop, block, c, own[c:])
             c += 16
         if c + 8 <= width:
-            _add_8(indices, weights, start, stop, block, c, out, i)
+            _add_8(indices, weights, start, stop, block, c, own[c:])
             c += 8
         if c + 4 <= width:
-            _add_4(indices, weights, start, stop, block, c, out, i)
+            _add_4(indices, weights, start, stop, block, c, own[c:])
             c += 4
         while c < width:
-            _add_1(indices, weights, start, stop, block, c, out, i)
+            _add_1(indices, weights, start, stop, block, c, own[c:])
             c += 1
         for k in range(width):
-            own = diagonal[i] * block[first + i, k] - out[i, k]
-            out[i, k] = factor * own - back * before[i, k]
+            rest = diagonal[i] * block[first + i, k] - own[k]
+            own[k] = factor * rest - back * before[i, k]
 
 
 chebyshev_step = row_kernel(_chebyshev_step)

@@ -20,83 +20,75 @@ _INT32 = ir.IntType(32)
 
 
 def row_adder(lanes: int) -> Callable[..., None]:
-    """A function that writes a weighted sum of rows, `lanes` of their columns.
+    """A function that computes a weighted sum of rows, `lanes` of their columns.
 
-    add(indices, weights, start, stop, block, column, out, row) writes the sum of
-    weights[e] * block[indices[e]] over the edges from start to stop to out[row], from `column` on.
-    Even and odd edges are added up separately, so that an addition need not
-    wait for the one before.
+    add(indices, weights, start, stop, block, column, out) writes the sum of
+    weights[e] * block[indices[e]] over the edges from start to stop, from `column` on, to the
+    beginning of the vector `out`. Even and odd edges are added up separately: then an addition need
+    not wait for the one before.
     """
 
-    @intrinsic
     def add(
         typing: Any, indices: Any, weights: Any, start: Any, stop: Any, block: Any, column: Any,
-        out: Any, row: Any,
+        out: Any,
     ) -> Any:  # fmt: skip
         if not indices.layout == weights.layout == block.layout == out.layout == "C":
             raise TypingError("expected arrays that are contiguous, row by row")
-        signature = types.void(
-            indices, weights, types.intp, types.intp, block, types.intp, out, types.intp
+        given = indices, weights, types.intp, types.intp, block, types.intp, out
+        return types.void(*given), _adder_code(lanes)
+
+    return intrinsic(add)
+
+
+def _adder_code(lanes: int) -> Callable[..., Any]:
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        indices, weights, block, out = (
+            context.make_array(signature.args[k])(context, builder, given[k]) for k in (0, 1, 4, 6)
         )
+        start, stop, column = given[2], given[3], given[5]
+        number = context.get_data_type(signature.args[4].dtype)
+        size, vector = context.get_abi_sizeof(number), ir.VectorType(number, lanes)
+        width = cgutils.unpack_tuple(builder, block.shape)[1]
+        last = builder.sub(indices.nitems, start.type(1))
+        zero = vector([number(0.0)] * lanes)
+        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(2)]
 
-        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            arrays = {
-                k: context.make_array(signature.args[k])(context, builder, given[k])
-                for k in (0, 1, 4, 6)
-            }
-            start, stop, column, row = given[2], given[3], given[5], given[7]
-            number = context.get_data_type(signature.args[4].dtype)
-            vector = ir.VectorType(number, lanes)
-            size = context.get_abi_sizeof(number)
-            width = cgutils.unpack_tuple(builder, arrays[4].shape)[1]
-            last = builder.sub(arrays[0].nitems, start.type(1))
-            sums = [
-                cgutils.alloca_once_value(builder, vector([number(0.0)] * lanes)) for _ in range(2)
-            ]
+        def row_of(edge: Any) -> Any:
+            """The address of the row that an edge leads to."""
+            row = builder.load(builder.gep(indices.data, [edge]))
+            row = row if row.type == width.type else builder.sext(row, width.type)
+            return builder.gep(block.data, [builder.add(builder.mul(row, width), column)])
 
-            def address(array: Any, row: Any) -> Any:
-                offset = builder.add(builder.mul(row, width), column)
-                return builder.gep(array.data, [offset])
+        def add_edge(edge: Any, total: Any) -> None:
+            ahead = builder.add(edge, edge.type(AHEAD))
+            ahead = builder.select(builder.icmp_signed("<", ahead, last), ahead, last)
+            _prefetch(builder, row_of(ahead), lanes * size)
+            weight = builder.load(builder.gep(weights.data, [edge]))
+            if weight.type != number:
+                is_wider = isinstance(number, ir.DoubleType)
+                weight = (builder.fpext if is_wider else builder.fptrunc)(weight, number)
+            any_ = vector(ir.Undefined)
+            factor = builder.insert_element(any_, weight, _INT32(0))
+            factor = builder.shuffle_vector(factor, any_, ir.VectorType(_INT32, lanes)([0] * lanes))
+            row = builder.load(builder.bitcast(row_of(edge), vector.as_pointer()), align=size)
+            term = builder.fmul(factor, row)
+            builder.store(builder.fadd(builder.load(total), term), total)
 
-            def row_of(edge: Any) -> Any:
-                found = builder.load(builder.gep(arrays[0].data, [edge]))
-                return found if found.type == width.type else builder.sext(found, width.type)
+        two = start.type(2)
+        paired = builder.sub(stop, builder.srem(builder.sub(stop, start), two))
+        with cgutils.for_range_slice(builder, start, paired, two) as (edge, _):
+            add_edge(edge, sums[0])
+            add_edge(builder.add(edge, edge.type(1)), sums[1])
+        with builder.if_then(builder.icmp_signed("<", paired, stop)):
+            add_edge(paired, sums[0])
+        place = builder.bitcast(out.data, vector.as_pointer())
+        builder.store(builder.fadd(*map(builder.load, sums)), place, align=size)
+        return context.get_dummy_value()
 
-            def add_edge(edge: Any, total: Any) -> None:
-                ahead = builder.add(edge, edge.type(AHEAD))
-                ahead = builder.select(builder.icmp_signed("<", ahead, last), ahead, last)
-                _prefetch(builder, address(arrays[4], row_of(ahead)), lanes * size)
-                weight = builder.load(builder.gep(arrays[1].data, [edge]))
-                if weight.type != number:
-                    is_wider = isinstance(number, ir.DoubleType)
-                    weight = (builder.fpext if is_wider else builder.fptrunc)(weight, number)
-                factor = builder.insert_element(vector(ir.Undefined), weight, _INT32(0))
-                factor = builder.shuffle_vector(
-                    factor, vector(ir.Undefined), ir.VectorType(_INT32, lanes)([0] * lanes)
-                )
-                place = builder.bitcast(address(arrays[4], row_of(edge)), vector.as_pointer())
-                term = builder.fmul(factor, builder.load(place, align=size))
-                builder.store(builder.fadd(builder.load(total), term), total)
-
-            two = start.type(2)
-            paired = builder.sub(stop, builder.srem(builder.sub(stop, start), two))
-            with cgutils.for_range_slice(builder, start, paired, two) as (edge, _):
-                add_edge(edge, sums[0])
-                add_edge(builder.add(edge, edge.type(1)), sums[1])
-            with builder.if_then(builder.icmp_signed("<", paired, stop)):
-                add_edge(paired, sums[0])
-            place = builder.bitcast(address(arrays[6], row), vector.as_pointer())
-            builder.store(builder.fadd(*map(builder.load, sums)), place, align=size)
-            return context.get_dummy_value()
-
-        return signature, generate
-
-    return add
+    return generate
 
 
-@intrinsic
-def prefetch(typing: Any, array: Any, row: Any) -> Any:
-    """Ask for the cache line where a row of an array begins."""
+def _prefetch_row(typing: Any, array: Any, row: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         found = context.make_array(signature.args[0])(context, builder, given[0])
@@ -106,6 +98,10 @@ def prefetch(typing: Any, array: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
+
+
+#: prefetch(array, row) asks for the cache line where a row begins.
+prefetch: Any = intrinsic(_prefetch_row)
 
 
 def _prefetch(builder: Any, address: Any, size: int) -> None:

@@ -67,7 +67,14 @@ class RowShare:
     def by_row(self, function: Callable[..., Any], *arrays: NDArray[Any]) -> NDArray[Any]:
         """The same, put together, for functions that give rows; bits of products depend on the
         number of rows."""
-        return np.concatenate(self.by_segment(function, *arrays))
+        none = function(*(array[:0] for array in arrays))
+        out = np.empty((len(self), *none.shape[1:]), none.dtype)
+
+        def fill(rows: NDArray[Any], *own: NDArray[Any]) -> None:
+            rows[...] = function(*own)
+
+        self.by_segment(fill, out, *arrays)
+        return out
 
     def total(self, function: Callable[..., Any], *arrays: NDArray[Any]) -> NDArray[Any]:
         """The sum of what a function makes of the rows of each segment."""

@@ -109,12 +109,10 @@ class Operator:
         return RowShare(int(self.weights.shape[1]))
 
     def times(self, block: FloatArray) -> FloatArray:
-        out = np.empty_like(block)
+        out = np.empty(block.shape, block.dtype)
         for columns in _panels(block):
             panel = cache_aligned(block[:, columns], block.dtype.type)
-            product = aligned_room(panel.shape, block.dtype.type)
-            self.step(PRODUCT, panel, panel, product)
-            out[:, columns] = product
+            self.step(PRODUCT, panel, panel, out, column=columns.start)
         return out
 
     def filter(self, block: FloatArray, degree: int, edge: float, precision: type) -> FloatArray:
@@ -135,8 +133,11 @@ class Operator:
             before, now = now, after
         return np.asarray(now)
 
-    def step(self, step: Step, block: Any, before: Any, out: Any, kernel: Any = None) -> None:
-        """Write a step, in the precision of the block; `block` has all rows, the others these."""
+    def step(
+        self, step: Step, block: Any, before: Any, out: Any, kernel: Any = None, column: int = 0
+    ) -> None:
+        """Write a step from a column on, in the precision of the block; `block` has all rows, the
+        others these."""
         from manyview import _kernels
 
         kernel = kernel or _kernels.chebyshev_step
@@ -145,7 +146,7 @@ class Operator:
         weights = self.weights
         kernel(
             weights.indptr, weights.indices, weights.data, diagonal, self.first, block, before,
-            kind(step.factor), kind(step.back), out,
+            kind(step.factor), kind(step.back), out, column,
         )  # fmt: skip
 
 
@@ -325,7 +326,7 @@ def _starting_block(
     length = np.sqrt(share.n_samples)
 
     def draw(own: np.random.Generator, rows: int) -> FloatArray:
-        return np.asarray(own.standard_normal((rows, count)) / length, dtype=kind)
+        return np.asarray(own.standard_normal((rows, count), dtype=kind) / kind(length))
 
     more = share.draw(rng, draw)
     return more if kept is None else np.hstack([kept.astype(kind, copy=False), more])
