@@ -18,6 +18,21 @@ def unify(problem, shares, pull):
     return problem.dense(U)
 
 
+def test_cluster_weights(problem, rng):
+    """In segments of 16, 16 and 8 rows."""
+    stack, labels = problem.stack, rng.integers(0, 3, 40)
+    given = stack.indptr, stack.indices, 0, stack.weights, labels, 3
+    found = _kernels.cluster_weights(*given, 16)
+    assert found.shape == (3, 3, 2, 3)
+    member = np.eye(3)[labels]
+    for rows, own in zip([slice(0, 16), slice(16, 32), slice(32, 40)], found, strict=True):
+        for S, (inside, touching) in zip(problem.S, own, strict=True):
+            between = member[rows].T @ S[rows] @ member
+            np.testing.assert_allclose(inside, np.diag(between), atol=1e-14)
+            both = (between.sum(axis=0) + between.sum(axis=1)) / 2
+            np.testing.assert_allclose(touching, both, atol=1e-14)
+
+
 @pytest.mark.parametrize("exact", [False, True])
 def test_unify(problem, exact):
     alpha = problem.alpha

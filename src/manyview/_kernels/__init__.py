@@ -32,6 +32,7 @@ from manyview._kernels._patterns import (
     unite_edges,
 )
 from manyview._kernels._updates import (
+    cluster_weights,
     row_inconsistency_products,
     row_misfits,
     row_variations,

@@ -53,6 +53,30 @@ def row_variations(
     return out
 
 
+@row_kernel
+def cluster_weights(
+    indptr: IntArray, indices: IntArray, first: int, weights: FloatArray, labels: IntArray,
+    n_clusters: int, length: int,
+) -> FloatArray:  # fmt: skip
+    """(segments, V, 2, C): of the edges of `length` rows each, the weight inside each cluster and
+    that which touches it, half of it from either end."""
+    n_rows, n_views = len(indptr) - 1, weights.shape[0]
+    n_segments = (n_rows + length - 1) // length
+    out = np.zeros((n_segments, n_views, 2, n_clusters))
+    for s in prange(n_segments):
+        for i in range(s * length, min((s + 1) * length, n_rows)):
+            here = labels[first + i]
+            for e in range(indptr[i], indptr[i + 1]):
+                there = labels[indices[e]]
+                for v in range(n_views):
+                    weight = weights[v, e]
+                    out[s, v, 1, here] += weight / 2
+                    out[s, v, 1, there] += weight / 2
+                    if here == there:
+                        out[s, v, 0, here] += weight
+    return out
+
+
 @njit(cache=True)
 def _sq_gap(embedding: FloatArray, i: int, j: int) -> float:
     gap = 0.0

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyview._typing import IntArray
-from manyview.runtime import in_threads, one_blas_thread
+from manyview.runtime import in_threads, n_threads, one_blas_thread
 
 # Rows that are searched together: enough for large products, few enough for the cache and for all
 # threads to be done at about the same time.
@@ -63,7 +63,6 @@ class Cells:
     ) -> None:
         """The same for some rows after the other: `take` gets which ones, and what was found, in
         one of several threads."""
-        import numba
 
         def search(part: IntArray) -> None:
             take(part, self._search_sorted(rows[part], cells[part], n_probed, m))
@@ -71,7 +70,7 @@ class Cells:
         order = _stable_order(cells, len(self.centres))
         parts = np.split(order, np.arange(_BLOCK, len(order), _BLOCK))
         # Results do not depend on the number of threads: the parts are always the same.
-        with one_blas_thread(), ThreadPoolExecutor(numba.get_num_threads()) as threads:
+        with one_blas_thread(), ThreadPoolExecutor(n_threads()) as threads:
             deque(threads.map(search, parts), maxlen=0)
 
     def probed(self, rows: Rows, cells: IntArray, n_probed: int) -> IntArray:
@@ -122,8 +121,6 @@ def nearest_of_all(rows: Rows, others: Rows, m: int) -> IntArray:
 def nearest_centre(centres: NDArray[Any], rows: NDArray[Any]) -> IntArray:
     """The nearest of the centres to each row. BLAS should have one thread: pieces of the rows have
     others."""
-    import numba
-
     halves = half_norms(centres)
     step = max(1, min(_COMPARED, _SCORES // len(centres)))
 
@@ -135,7 +132,7 @@ def nearest_centre(centres: NDArray[Any], rows: NDArray[Any]) -> IntArray:
     starts = range(0, len(rows), step)
     if len(starts) <= 1:
         return of_some(0)
-    with ThreadPoolExecutor(numba.get_num_threads()) as threads:
+    with ThreadPoolExecutor(n_threads()) as threads:
         return np.concatenate(list(threads.map(of_some, starts)))
 
 

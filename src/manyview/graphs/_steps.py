@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.graphs._confidence import own_cluster_share
 from manyview.graphs._row_block import RowBlock, by_edge
-from manyview.runtime import RowShare, Run
+from manyview.runtime import RowShare, Run, segment_length
 
 #: Metadata of a field: edges look up rows of it; each worker has its own.
 EVERYWHERE = {"send": "everywhere"}
@@ -177,16 +177,13 @@ class ClusterWeightByView(Step):
     name: ClassVar[str] = "weights"
 
     def __call__(self, block: RowBlock) -> FloatArray:
-        count = self.n_clusters
-        own = self.labels[block.first : block.first + block.n_rows]
-        found = np.zeros((len(block.weights), 2, count))
-        for edges, here in by_edge(block.indptr, own):
-            there = self.labels[block.indices[edges]]
-            for v, values in enumerate(block.weights[:, edges]):
-                found[v, 0] += np.bincount(here, np.where(here == there, values, 0.0), count)
-                found[v, 1] += np.bincount(here, values, count) / 2
-                found[v, 1] += np.bincount(there, values, count) / 2
-        return found
+        from manyview import _kernels
+
+        found = _kernels.cluster_weights(
+            block.indptr, block.indices, block.first, block.weights, self.labels, self.n_clusters,
+            segment_length(block.n_samples),
+        )  # fmt: skip
+        return np.asarray(found.sum(axis=0))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-#: Bytes of a block's numbers, in double precision.
-BLOCK_BYTES = 32 * 2**20
+#: Bytes of a block's numbers, in double precision: few, so that several copies of them fit into the
+#: cache.
+BLOCK_BYTES = 4 * 2**20
 
 
 def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:

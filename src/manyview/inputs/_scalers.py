@@ -19,7 +19,7 @@ from manyview.inputs._scaling import (
     normalize_rows,
     powers_of_two,
 )
-from manyview.runtime import check_choice, some_eigenpairs
+from manyview.runtime import check_choice, in_threads, some_eigenpairs
 
 #: Scalings by name, with what they do.
 SCALINGS: dict[str, str] = {
@@ -102,12 +102,15 @@ class Scaler:
         n, width = matrix.shape if chosen is None else (len(chosen), matrix.shape[1])
         largest = self._largest_of(matrix, chosen) if self.name == "none" else None
         rows = np.empty((n, width if in_cells else self.components.shape[1]))
-        for some in row_blocks((n, width)):
+
+        def scale(some: slice) -> None:
             block = matrix[some if chosen is None else chosen[some]]
             if in_cells:
                 rows[some] = self._normalized(_dense(block), largest).data
             else:
                 rows[some] = (self.columns(block) - self.centre) @ self.components
+
+        in_threads(scale, list(row_blocks((n, width))), 8 * n * width)
         return DenseRows(rows)
 
     def _normalized(self, matrix: Matrix, largest: float | None) -> Any:

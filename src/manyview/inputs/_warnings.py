@@ -1,9 +1,11 @@
 """Warnings about views that are probably not what their user means, with what to do."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from manyview._typing import Matrix
+from manyview._typing import FloatArray, Matrix
 from manyview.inputs._scalers import choose_scaling
 from manyview.runtime import warn
 
@@ -36,15 +38,20 @@ def _identifiers(sample: Matrix, features: tuple[str, ...] | None) -> str:
         return ""
     if len(sample) < _MIN_SAMPLES:
         return ""
-    whole = ~(sample % 1).any(axis=0) & (np.abs(sample).max(axis=0) < _MAX_WHOLE)
-    for column in np.flatnonzero(whole).tolist():
-        if len(np.unique(sample[:, column])) == len(sample):
+    for column in np.flatnonzero(_whole(sample[:_MIN_SAMPLES])).tolist():
+        values = sample[:, column]
+        if _whole(values) and len(np.unique(values)) == len(sample):
             which = column if features is None else repr(features[column])
             return (
                 f"has a different whole number for every sample in column {which}: if these are "
                 "ids, leave the column out"
             )
     return ""
+
+
+def _whole(values: FloatArray) -> Any:
+    """Whether all numbers of each column are whole."""
+    return ((values == np.floor(values)) & (np.abs(values) < _MAX_WHOLE)).all(axis=0)
 
 
 def _raw_counts(sample: Matrix, scaling: str) -> str:

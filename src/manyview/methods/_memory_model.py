@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from manyview.graphs import BLOCKWISE_ABOVE, SINGLE_ABOVE, FitSize, ViewSize
 from manyview.inputs import BLOCK_BYTES, N_COMPONENTS, STATISTICS_BYTES, STATISTICS_SAMPLES
-from manyview.runtime import Estimate
+from manyview.runtime import Estimate, n_threads
 from manyview.spectral import DENSE_LIMIT_MANY, SPARE_VECTORS, block_width, is_large
 
 #: An edge of a sparse graph: value and column, in double precision.
@@ -120,12 +120,12 @@ def row_bytes(view: ViewSize, scaling: object) -> int:
 
 def scaling_bytes(view: ViewSize, scaling: object) -> int:
     """The view in canonical order; the sample that columns are judged by, with copies of it; then
-    the scaled rows, and a block with copies of it, two or three at a time."""
+    the scaled rows, and a block per thread with copies of it, two or three at a time."""
     ordered = 12 * view.n_values if view.is_sparse else 0
     if view.is_sparse or scaling != "auto":
         return ordered + row_bytes(view, scaling)
     judged = 4 * min(8 * view.width * min(view.n_samples, STATISTICS_SAMPLES), STATISTICS_BYTES)
-    block = min(8 * view.n_values, BLOCK_BYTES)
+    block = min(8 * view.n_values, n_threads() * BLOCK_BYTES)
     return ordered + max(judged, row_bytes(view, scaling) + 5 * block // 2)
 
 

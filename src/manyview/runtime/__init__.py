@@ -24,4 +24,4 @@ from manyview.runtime._memory import (
 )
 from manyview.runtime._row_share import RowShare, segment_length, total_of
 from manyview.runtime._run import Run
-from manyview.runtime._threads import in_threads, one_blas_thread, thread_pools
+from manyview.runtime._threads import in_threads, n_threads, one_blas_thread, thread_pools

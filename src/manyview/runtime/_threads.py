@@ -38,17 +38,22 @@ def thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def n_threads() -> int:
+    """How many threads there are for the work of a fit: numba's."""
+    import numba
+
+    return int(numba.get_num_threads())
+
+
 def in_threads(
     function: Callable[[Part], Found], parts: Sequence[Part], n_bytes: int
 ) -> list[Found]:
     """What a function makes of each part, in threads if it goes through enough bytes in all."""
     if n_bytes < _WORTH_THREADS:
         return [function(part) for part in parts]
-    import numba
-
-    n_threads = numba.get_num_threads()
-    length = -(-len(parts) // (_PIECES * n_threads))
+    count = n_threads()
+    length = -(-len(parts) // (_PIECES * count))
     pieces = [parts[a : a + length] for a in range(0, len(parts), length)]
-    with ThreadPoolExecutor(n_threads) as threads:
+    with ThreadPoolExecutor(count) as threads:
         found = threads.map(lambda piece: [function(part) for part in piece], pieces)
         return list(chain.from_iterable(found))

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview._typing import FloatArray, IntArray
 from manyview.graphs import nearest_centre
-from manyview.runtime import RowShare, one_blas_thread, thread_pools
+from manyview.runtime import RowShare, n_threads, one_blas_thread, thread_pools
 
 #: Starts of k-means are compared on at most this many samples.
 TRIAL_SAMPLES = 10_000
@@ -91,8 +91,6 @@ def _best_start(
         with pools.limit(limits=1):
             model = KMeans(n_clusters, n_init=n_starts, tol=tol, random_state=seed)
             return model.fit(rows, sample_weight=weights)
-    import numba
-
     count = min(max(_CHOSEN_FROM, _CHOSEN_FROM_PER_CLUSTER * n_clusters), len(rows))
 
     def fitted(rng: np.random.Generator) -> Any:
@@ -106,7 +104,7 @@ def _best_start(
             model = KMeans(n_clusters, init=centres.astype(rows.dtype), n_init=1, tol=tol)
             return model.fit(rows, sample_weight=weights)
 
-    with pools.limit(limits=1), ThreadPoolExecutor(numba.get_num_threads()) as threads:
+    with pools.limit(limits=1), ThreadPoolExecutor(n_threads()) as threads:
         found = threads.map(fitted, np.random.default_rng(seed).spawn(n_starts))
         return min(found, key=lambda model: model.inertia_)
 
