@@ -21,12 +21,11 @@ def unify(problem, shares, pull):
 def test_cluster_weights(problem, rng):
     """In segments of 16, 16 and 8 rows."""
     stack, labels = problem.stack, rng.integers(0, 3, 40)
-    given = stack.indptr, stack.indices, 0, stack.weights, labels, 3
-    found = _kernels.cluster_weights(*given, 16)
-    assert found.shape == (3, 3, 2, 3)
+    found = np.zeros((2, 3, 3, 3))
+    _kernels.cluster_weights(stack.indptr, stack.indices, 0, stack.weights, labels, 16, *found)
     member = np.eye(3)[labels]
-    for rows, own in zip([slice(0, 16), slice(16, 32), slice(32, 40)], found, strict=True):
-        for S, (inside, touching) in zip(problem.S, own, strict=True):
+    for s, rows in enumerate([slice(0, 16), slice(16, 32), slice(32, 40)]):
+        for S, inside, touching in zip(problem.S, found[0, s].T, found[1, s].T, strict=True):
             between = member[rows].T @ S[rows] @ member
             np.testing.assert_allclose(inside, np.diag(between), atol=1e-14)
             both = (between.sum(axis=0) + between.sum(axis=1)) / 2

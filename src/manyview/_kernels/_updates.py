@@ -56,25 +56,22 @@ def row_variations(
 @row_kernel
 def cluster_weights(
     indptr: IntArray, indices: IntArray, first: int, weights: FloatArray, labels: IntArray,
-    n_clusters: int, length: int,
-) -> FloatArray:  # fmt: skip
-    """(segments, V, 2, C): of the edges of `length` rows each, the weight inside each cluster and
+    length: int, inside: FloatArray, touching: FloatArray,
+) -> None:  # fmt: skip
+    """Add (segments, C, V): of the edges of `length` rows each, the weight inside each cluster and
     that which touches it, half of it from either end."""
     n_rows, n_views = len(indptr) - 1, weights.shape[0]
-    n_segments = (n_rows + length - 1) // length
-    out = np.zeros((n_segments, n_views, 2, n_clusters))
-    for s in prange(n_segments):
+    for s in prange(len(inside)):
         for i in range(s * length, min((s + 1) * length, n_rows)):
             here = labels[first + i]
             for e in range(indptr[i], indptr[i + 1]):
                 there = labels[indices[e]]
                 for v in range(n_views):
                     weight = weights[v, e]
-                    out[s, v, 1, here] += weight / 2
-                    out[s, v, 1, there] += weight / 2
+                    touching[s, here, v] += weight / 2
+                    touching[s, there, v] += weight / 2
                     if here == there:
-                        out[s, v, 0, here] += weight
-    return out
+                        inside[s, here, v] += weight
 
 
 @njit(cache=True)

@@ -169,7 +169,7 @@ class EdgeCounts(Step):
 
 @dataclass(frozen=True)
 class ClusterWeightByView(Step):
-    """(V, 2, C): of each view's edges, the weight inside each cluster and that which touches it,
+    """(V, C, 2): of each view's edges, the weight inside each cluster and that which touches it,
     half of it from either end."""
 
     labels: IntArray = field(metadata=EVERYWHERE)
@@ -179,11 +179,12 @@ class ClusterWeightByView(Step):
     def __call__(self, block: RowBlock) -> FloatArray:
         from manyview import _kernels
 
-        found = _kernels.cluster_weights(
-            block.indptr, block.indices, block.first, block.weights, self.labels, self.n_clusters,
-            segment_length(block.n_samples),
-        )  # fmt: skip
-        return np.asarray(found.sum(axis=0))
+        length = segment_length(block.n_samples)
+        found = np.zeros((2, -(-block.n_rows // length), self.n_clusters, block.n_views))
+        _kernels.cluster_weights(
+            block.indptr, block.indices, block.first, block.weights, self.labels, length, *found
+        )
+        return np.asarray(found.sum(axis=1).T)
 
 
 @dataclass(frozen=True)

@@ -294,7 +294,7 @@ def view_weights(stack: Stack, labels: IntArray) -> FloatArray:
     between random samples would have; the mean over the clusters. It is near 0 for a view of noise.
     """
     step = ClusterWeightByView(labels, stack.share.count(labels))
-    inside, touching = np.moveaxis(stack.total(step), 1, 0)
+    inside, touching = np.moveaxis(stack.total(step), 2, 0)
     share = np.divide(inside, touching, out=np.zeros_like(inside), where=touching > 0)
     total = touching.sum(axis=1, keepdims=True)
     chance = touching / np.where(total > 0, total, 1.0)

@@ -231,6 +231,6 @@ def _clusters(
 def _modularity(stack: Stack, labels: IntArray) -> float:
     """The share of edge weight inside clusters, minus that in a random graph with their degrees."""
     by_view = stack.total(ClusterWeightByView(labels, stack.share.count(labels)))
-    inside, touching = by_view.sum(axis=0)
+    inside, touching = by_view.sum(axis=0).T
     total = touching.sum()
     return float(inside.sum() / total - ((touching / total) ** 2).sum()) if total > 0 else 0.0
