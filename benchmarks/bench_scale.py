@@ -46,7 +46,8 @@ def fit(method, n, n_clusters, search="auto"):
     from manyview.metrics import clustering_accuracy
 
     estimator = getattr(manyview, method)
-    estimator(3, neighbor_search="approximate").fit(views_of(6000, 3).views)
+    # More than 20,000 samples have weights in single precision, which other code is compiled for.
+    estimator(3, neighbor_search="approximate").fit(views_of(21_000, 3).views)
     data = views_of(n, n_clusters)
     before, products = harness.resident(), count_products()
     started = time.process_time()

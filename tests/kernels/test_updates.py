@@ -87,15 +87,18 @@ def test_split_linear(problem, rng, updates):
     np.testing.assert_allclose([problem.dense(a) for a in A], expected, atol=1e-13)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize(("beta", "gamma"), [(0.01, 0.03), (0.2, 0.1), (1e-12, 1e-5)])
-def test_split_exact(problem, rng, beta, gamma):
+def test_split_exact(problem, rng, beta, gamma, kind):
     stack, alpha = problem.stack, problem.alpha
-    U = rng.random(len(stack.indices)) / 3
+    U = (rng.random(len(stack.indices)) / 3).astype(kind)
     dense_U = problem.dense(U)
     expected = oracle.update_consistent(problem.S, dense_U, alpha, beta, gamma, "exact")
-    A = stack.weights.copy()
-    _kernels.split_exact(stack.indptr, stack.weights, U, alpha, penalty(beta, gamma), A)
-    np.testing.assert_allclose([problem.dense(a) for a in A], expected, atol=1e-12)
+    weights = stack.weights.astype(kind)
+    A = weights.copy()
+    _kernels.split_exact(stack.indptr, weights, U, alpha, penalty(beta, gamma), A)
+    tolerance = 1e-12 if kind is np.float64 else 1e-6
+    np.testing.assert_allclose([problem.dense(a) for a in A], expected, atol=tolerance)
 
 
 def test_projection_ends_if_a_value_is_on_the_threshold():

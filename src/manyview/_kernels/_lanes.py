@@ -89,7 +89,6 @@ def _adder_code(lanes: int) -> Callable[..., Any]:
 
 
 def _prefetch_row(typing: Any, array: Any, row: Any) -> Any:
-
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         found = context.make_array(signature.args[0])(context, builder, given[0])
         bytes_per_row = cgutils.unpack_tuple(builder, found.strides)[0]

@@ -228,7 +228,10 @@ def split_exact(
     """
     n_views = weights.shape[0]
     for i in prange(len(indptr) - 1):
+        parts = np.empty(n_views)  # in double precision; in single the last bits would never settle
         for e in range(indptr[i], indptr[i + 1]):
+            for v in range(n_views):
+                parts[v] = out[v, e]
             for _ in range(200):
                 moved = 0.0
                 for v in range(n_views):
@@ -237,10 +240,12 @@ def split_exact(
                     goal = view_weights[v] * unified[e] + penalty[v, v] * weights[v, e]
                     for w in range(n_views):
                         if w != v:
-                            goal += penalty[v, w] * (weights[w, e] - out[w, e])
+                            goal += penalty[v, w] * (weights[w, e] - parts[w])
                     value = goal / (view_weights[v] + penalty[v, v])
                     value = min(max(value, 0.0), weights[v, e])
-                    moved = max(moved, abs(value - out[v, e]))
-                    out[v, e] = value
+                    moved = max(moved, abs(value - parts[v]))
+                    parts[v] = value
                 if moved <= 1e-15:
                     break
+            for v in range(n_views):
+                out[v, e] = parts[v]
