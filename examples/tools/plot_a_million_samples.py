@@ -16,12 +16,12 @@ import manyview
 
 samples = np.array([50_000, 100_000, 300_000, 1_000_000])
 stages = {
-    "graphs": [1.4, 2.5, 8.3, 36.8],
-    "fusion": [0.4, 1.1, 2.4, 10.5],
-    "eigenvectors": [0.6, 1.2, 5.4, 37.7],
+    "graphs": [1.2, 2.7, 9.3, 42.3],
+    "fusion": [0.4, 0.7, 2.1, 9.5],
+    "eigenvectors": [0.7, 1.4, 6.0, 25.1],
 }
-whole = np.array([3.5, 6.8, 20.8, 109.3])
-peak = np.array([0.70, 0.86, 1.73, 4.55])
+whole = np.array([3.8, 7.2, 22.9, 98.6])
+peak = np.array([0.61, 0.81, 1.66, 4.50])
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 for name, values in stages.items():
