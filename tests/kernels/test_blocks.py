@@ -14,8 +14,8 @@ def test_chebyshev_step(rng, width, kind):
     G = np.where(rng.random((40, 40)) < 0.3, rng.integers(1, 9, (40, 40)) / 8, 0)
     G = csr_array(G + G.T)  # eighths are exact in single precision
     G.indptr = G.indptr.astype(np.int64)
-    draw = lambda *shape: rng.random(shape).astype(kind)  # noqa: E731
-    diagonal, block, before = draw(40), draw(40, width), draw(40, width)
+    diagonal = rng.random(40).astype(kind)
+    block, before = rng.random((2, 40, width)).astype(kind)
     expected = 0.7 * (diagonal[:, None] * block - G.toarray() @ block) - 0.2 * before
     for first, stop in ((0, 40), (10, 25)):
         rows, out = G[first:stop], np.full((stop - first, width + 2), np.nan, kind)

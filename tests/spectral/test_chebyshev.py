@@ -38,6 +38,23 @@ def grouped_graph(rng, sizes, inside=12, outside=1.0):
     return csr_array(G)
 
 
+def test_blocks_of_several_panels(rng):
+    """Blocks wider than the columns that are multiplied at a time: products, and the polynomial."""
+    G = grouped_graph(rng, [60, 40])
+    degrees = G.toarray().sum(axis=1)
+    L, block = np.diag(degrees) - G.toarray(), rng.standard_normal((100, 70))
+    bound, edge = 2 * degrees.max(), degrees.mean()
+    operator = Operator(degrees, G, bound)
+    np.testing.assert_allclose(operator.times(block), L @ block, atol=1e-12)
+    values, vectors = np.linalg.eigh(L)
+    flipped = (bound + edge - 2 * values) / (bound - edge)
+    at_zero = (bound + edge) / (bound - edge)
+    p = np.polynomial.Chebyshev.basis(6)
+    expected = vectors @ ((p(flipped) / p(at_zero))[:, None] * (vectors.T @ block))
+    found = operator.filter(block.copy(), 6, edge, np.float64)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 def test_null_vectors_are_removed(rng):
     components, vector = rng.integers(0, 3, 50), rng.random(50) + 0.1
     block = rng.random((50, 8))

@@ -65,8 +65,8 @@ class RowShare:
         )
 
     def by_row(self, function: Callable[..., Any], *arrays: NDArray[Any]) -> NDArray[Any]:
-        """The same, put together, for functions that give rows; bits of products depend on the
-        number of rows."""
+        """What a function makes of all rows here, by segments: the bits of a matrix product depend
+        on its number of rows."""
         none = function(*(array[:0] for array in arrays))
         out = np.empty((len(self), *none.shape[1:]), none.dtype)
 

@@ -52,7 +52,7 @@ def in_threads(
     if n_bytes < _WORTH_THREADS:
         return [function(part) for part in parts]
     count = n_threads()
-    length = -(-len(parts) // (_PIECES * count))
+    length = max(-(-len(parts) // (_PIECES * count)), 1)
     pieces = [parts[a : a + length] for a in range(0, len(parts), length)]
     with ThreadPoolExecutor(count) as threads:
         found = threads.map(lambda piece: [function(part) for part in piece], pieces)

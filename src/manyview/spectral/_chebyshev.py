@@ -136,8 +136,8 @@ class Operator:
     def step(
         self, step: Step, block: Any, before: Any, out: Any, kernel: Any = None, column: int = 0
     ) -> None:
-        """Write a step from a column on, in the precision of the block; `block` has all rows, the
-        others these."""
+        """Write a step into `out`, from a column on, in the precision of the block; `block` has all
+        rows, the others these."""
         from manyview import _kernels
 
         kernel = kernel or _kernels.chebyshev_step
@@ -268,10 +268,8 @@ def chebyshev_eigenpairs(
         n_products += 1
         inner = share.by_segment(inner_products, block, image)
         values, turn = share.combine(partial(_ritz, overlaps, lengths), inner)
-        own = turn.astype(block.dtype), values.astype(block.dtype)
-        residuals = np.sqrt(share.total(partial(_turn_and_compare, *own), block, image))[
-            : wanted + 1
-        ]
+        compare = partial(_turn_and_compare, turn.astype(block.dtype), values.astype(block.dtype))
+        residuals = np.sqrt(share.total(compare, block, image))[: wanted + 1]
         del image
         gaps = values[-1] - values[: wanted + 1]
         floor = max(1e-5 * tolerance, _FLOOR)
@@ -372,6 +370,7 @@ def inner_products(left: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def _turn(turn: FloatArray, block: FloatArray) -> None:
+    """Write block @ turn over the block."""
     block[...] = block @ turn
 
 
