@@ -13,6 +13,8 @@ from manyview._kernels._distances import (
     dense_sq_distances,
     differences,
     keep_nearest,
+    nearest_one,
+    none_found,
     rank_dense,
     sparse_candidates,
     sparse_sq_distances,

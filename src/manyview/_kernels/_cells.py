@@ -4,7 +4,13 @@ blocks of rows are searched in threads."""
 import numpy as np
 from numba import njit
 
-from manyview._kernels._distances import Single, differences, keep_nearest
+from manyview._kernels._distances import (
+    Numbers,
+    Single,
+    differences,
+    keep_nearest,
+    none_found,
+)
 from manyview._typing import IntArray
 
 # Rows that are compared with a cell at a time, so that their products stay in the cache.
@@ -20,7 +26,7 @@ def find_near_cells(
     Rows are sorted by their cells; near[c] are other cells near cell c.
     """
     n, count = out.shape
-    found, scores = np.full((n, count), -1), np.full((n, count), np.float32(np.inf))
+    scores, found = none_found(n, count)
     reach, width = near.shape[1], rows.shape[1]
     away, half_norms = np.empty((reach, width), np.float32), np.empty(reach, np.float32)
     zeros = np.zeros(_AT_ONCE, np.float32)
@@ -31,7 +37,8 @@ def find_near_cells(
             stop += 1
         differences(centres, near[cell], centres[cell], away, half_norms)
         products = np.dot(rows[start:stop] - centres[cell], away.T)
-        keep_nearest(products, zeros, half_norms, 0, np.arange(start, stop), scores, found)
+        asking = np.arange(start, stop)
+        keep_nearest(products, zeros, half_norms, 0, asking, count, scores, found)
         for r in range(start, stop):
             for c in range(count):
                 out[r, c] = near[cell, found[r, c]]
@@ -41,9 +48,9 @@ def find_near_cells(
 @njit(nogil=True, cache=True)
 def search_cells(
     rows: Single, probed: IntArray, centres: Single, starts: IntArray, inside: Single,
-    half_norms: Single, distances: Single, found: IntArray,
+    half_norms: Single, m: int, distances: Single, found: Numbers,
 ) -> None:  # fmt: skip
-    """Keep in `found` the nearest of what a row has and of all in the cells that it probes.
+    """Keep in `found` the `m` nearest of what a row has and of all in the cells that it probes.
 
     `inside` are the rows in cells, cell by cell: what differs from the centre. Cell c has those
     from starts[c] on. `distances` are half the squared ones.
@@ -69,4 +76,5 @@ def search_cells(
             differences(rows, asking, centres[cell], away, halves)
             products = room[: count * (stop - first)].reshape(count, stop - first)
             np.dot(away[:count], inside[first:stop].T, products)
-            keep_nearest(products, halves, half_norms[first:stop], first, asking, distances, found)
+            own = half_norms[first:stop]
+            keep_nearest(products, halves, own, first, asking, m, distances, found)

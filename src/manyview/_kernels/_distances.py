@@ -7,9 +7,11 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from manyview._kernels._compile import row_kernel
+from manyview._kernels._lanes import LANES, insert, lowest_bit, prefetch_row, smaller_differences
 from manyview._typing import FloatArray, IntArray
 
 Single = NDArray[np.float32]
+Numbers = NDArray[np.int32]
 
 
 @row_kernel
@@ -103,7 +105,7 @@ def sparse_candidates(
     return out
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def differences(
     rows: Single, asking: IntArray, centre: Single, away: Single, halves: Single
 ) -> None:
@@ -120,34 +122,71 @@ def differences(
 @njit(nogil=True, cache=True)
 def keep_nearest(
     products: Single, row_halves: Single, halves: Single, first: int,
-    asking: IntArray, distances: Single, found: IntArray,
+    asking: IntArray, m: int, distances: Single, found: Numbers,
 ) -> None:  # fmt: skip
-    """Keep in `found` the nearest of what a row has and of first, first + 1, ..., nearest first.
+    """Keep in `found` the `m` nearest of what a row has and of first, first + 1, ..., nearest first.
 
     Row r of `products` is that of row asking[r]. `distances` are half the squared ones, from
-    products and halves of squared norms.
+    products and halves of squared norms. Both are made by `none_found`.
     """
-    m, count = found.shape[1], products.shape[1]
+    count = products.shape[1]
     for r in range(len(asking)):
         best, numbers, own = distances[asking[r]], found[asking[r]], products[r]
-        limit = best[m - 1] - row_halves[r]
-        is_nearer = False
-        for j in range(count):  # without a branch it is done for many at once
-            is_nearer |= halves[j] - own[j] < limit
-        if not is_nearer:
-            continue
-        for j in range(count):
-            score = halves[j] - own[j]
-            if score < limit:
-                distance = score + row_halves[r]
-                position = m - 1
-                while position > 0 and best[position - 1] > distance:
-                    best[position] = best[position - 1]
-                    numbers[position] = numbers[position - 1]
-                    position -= 1
-                best[position] = distance
-                numbers[position] = first + j
-                limit = best[m - 1] - row_halves[r]
+        half, start = row_halves[r], 0
+        limit = best[m - 1] - half
+        while start < count:
+            # If less than a vector is left, some are looked at twice, and their bits are dropped.
+            begin = max(min(start, count - LANES), 0)
+            bits = (1 << count) - 1
+            if count >= LANES:
+                bits = smaller_differences(halves, own, begin, limit) & (-1 << (start - begin))
+            while bits:
+                j = begin + lowest_bit(bits)
+                bits &= bits - 1
+                score = halves[j] - own[j]
+                if score < limit:
+                    _insert_sorted(best, numbers, score + half, first + j)
+                    limit = best[m - 1] - half
+            start = begin + LANES
+
+
+@njit(nogil=True, cache=True)
+def _insert_sorted(values: Single, numbers: Numbers, value: np.float32, number: int) -> None:
+    value_before, number_before = np.float32(-np.inf), np.int32(-1)
+    for start in range(0, len(values), LANES):
+        last = values[start + LANES - 1], numbers[start + LANES - 1]
+        insert(values, numbers, start, value, number, value_before, number_before)
+        value_before, number_before = last
+
+
+@njit(nogil=True, cache=True)
+def nearest_one(products: Single, halves: Single, out: IntArray) -> None:
+    """out[r] = the first column c with the lowest halves[c] - products[r, c]."""
+    n, count = products.shape
+    whole = count - count % LANES
+    for r in range(n):
+        own, found, limit = products[r], 0, np.float32(np.inf)
+        for start in range(0, whole, LANES):
+            bits = smaller_differences(halves, own, start, limit)
+            while bits:
+                c = start + lowest_bit(bits)
+                bits &= bits - 1
+                if halves[c] - own[c] < limit:
+                    found, limit = c, halves[c] - own[c]
+        for c in range(whole, count):
+            if halves[c] - own[c] < limit:
+                found, limit = c, halves[c] - own[c]
+        out[r] = found
+
+
+@njit(nogil=True, cache=True)
+def none_found(n: int, m: int) -> tuple[Single, Numbers]:
+    """Distances and numbers of the `m` nearest of n rows: infinite and -1. Behind them are columns
+    up to a multiple of `LANES` that stay as they are."""
+    width = -LANES * (-m // LANES)
+    distances, found = np.full((n, width), np.float32(-np.inf)), np.full((n, width), np.int32(-1))
+    distances[:, :m] = np.inf
+    return distances, found
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
@@ -161,9 +200,11 @@ def rank_dense(
     at an infinite distance. Of equally near ones the first by number is first. Distances of at most
     `zero` times the squared norms are 0.
     """
-    m, width = indices.shape[1], data.shape[1]
+    m, width, last = indices.shape[1], data.shape[1], len(targets) - 1
     for t in range(len(targets)):
         i, best, numbers = targets[t], distances[t], indices[t]
+        for j in candidates[min(t + 1, last)]:
+            prefetch_row(data, max(j, 0))
         best[:] = np.inf
         numbers[:] = 0
         for c in range(candidates.shape[1]):

@@ -1,4 +1,4 @@
-"""What numba's loops do not compile to: sums in vector registers, and prefetching.
+"""What numba's loops do not compile to: sums and comparisons in vector registers, and prefetching.
 
 Kernels on graphs look up rows that lie anywhere in memory. They spend most of their time waiting
 for them, unless rows are asked for some edges ahead.
@@ -8,13 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from manyview._typing import FloatArray
+
 #: Edges ahead of which rows are prefetched: about as many as a core can wait for at a time.
 AHEAD = 24
+#: Numbers in single precision that are compared at a time.
+LANES = 16
 _LINE = 64  # bytes of a cache line
 _INT32 = ir.IntType(32)
 
@@ -88,6 +92,88 @@ def _adder_code(lanes: int) -> Callable[..., Any]:
     return generate
 
 
+def _place(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Any:
+    """The address of the `LANES` numbers of an array of 32 bits each, from `start` on."""
+    found = context.make_array(kind)(context, builder, array)
+    vector = ir.VectorType(context.get_data_type(kind.dtype), LANES)
+    return builder.bitcast(builder.gep(found.data, [start]), vector.as_pointer())
+
+
+def _filled(builder: Any, value: Any) -> Any:
+    """A vector of the same number."""
+    return _shuffled(builder, builder.insert_element(_any(value), value, _INT32(0)), [0] * LANES)
+
+
+def _pushed(builder: Any, vector: Any, first: Any) -> Any:
+    """The numbers moved on by one place, the last one dropped, with a new first one."""
+    moved = _shuffled(builder, vector, [0, *range(LANES - 1)])
+    return builder.insert_element(moved, first, _INT32(0))
+
+
+def _shuffled(builder: Any, vector: Any, order: list[int]) -> Any:
+    return builder.shuffle_vector(vector, vector, ir.VectorType(_INT32, LANES)(order))
+
+
+def _any(value: Any) -> Any:
+    return ir.VectorType(value.type, LANES)(ir.Undefined)
+
+
+def _as_bits(builder: Any, flags: Any) -> Any:
+    """Flags as the bits of an integer, the first as the lowest one."""
+    return builder.zext(builder.bitcast(flags, ir.IntType(LANES)), ir.IntType(64))
+
+
+def _smaller_differences(typing: Any, left: Any, right: Any, start: Any, limit: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        places = (_place(context, builder, signature.args[k], given[k], given[2]) for k in (0, 1))
+        left, right = (builder.load(place, align=4) for place in places)
+        flags = builder.fcmp_ordered("<", builder.fsub(left, right), _filled(builder, given[3]))
+        return _as_bits(builder, flags)
+
+    return types.int64(left, right, types.intp, types.float32), generate
+
+
+def _insert(
+    typing: Any, values: Any, numbers: Any, start: Any, value: Any, number: Any, value_before: Any,
+    number_before: Any,
+) -> Any:  # fmt: skip
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        start, value, number = given[2:5]
+        fill = _filled(builder, value)
+        places = [_place(context, builder, signature.args[k], given[k], start) for k in (0, 1)]
+        own, own_numbers = (builder.load(place, align=4) for place in places)
+        before = _pushed(builder, own, given[5])
+        numbers_before = _pushed(builder, own_numbers, given[6])
+        stays = builder.fcmp_ordered("<=", own, fill)
+        is_later = builder.fcmp_ordered(">", before, fill)
+        pairs = ((before, fill), (numbers_before, _filled(builder, number)))
+        moved = [builder.select(is_later, *pair) for pair in pairs]
+        for place, old, new in zip(places, (own, own_numbers), moved, strict=True):
+            builder.store(builder.select(stays, old, new), place, align=4)
+        return context.get_dummy_value()
+
+    given = values, numbers, types.intp, types.float32, types.int32, types.float32, types.int32
+    return types.void(*given), generate
+
+
+def _lowest_bit(typing: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.cttz(given[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), generate
+
+
+#: smaller_differences(left, right, start, limit): of the `LANES` numbers from `start` on, the bits
+#: k for which left[start + k] - right[start + k] < limit.
+smaller_differences: Any = intrinsic(_smaller_differences)
+#: insert(values, numbers, start, value, number, value_before, number_before): insert a value and its
+#: number behind all that are not larger, into the `LANES` sorted ones from `start` on. The last
+#: drops out; if all are larger, what is before them comes in as the first one instead, if larger.
+insert: Any = intrinsic(_insert)
+#: lowest_bit(bits): the position of the lowest bit that is set; there must be one.
+lowest_bit: Any = intrinsic(_lowest_bit)
+
+
 def _prefetch_row(typing: Any, array: Any, row: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         found = context.make_array(signature.args[0])(context, builder, given[0])
@@ -101,6 +187,14 @@ def _prefetch_row(typing: Any, array: Any, row: Any) -> Any:
 
 #: prefetch(array, row) asks for the cache line where a row begins.
 prefetch: Any = intrinsic(_prefetch_row)
+
+
+@njit(nogil=True, cache=True)
+def prefetch_row(array: FloatArray, row: int) -> None:
+    """Ask for all cache lines of a row of a contiguous array."""
+    by_line = array.reshape(-1)
+    for c in range(0, array.shape[1], _LINE // array.itemsize):
+        prefetch(by_line, row * array.shape[1] + c)
 
 
 def _prefetch(builder: Any, address: Any, size: int) -> None:

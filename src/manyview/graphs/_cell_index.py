@@ -42,6 +42,8 @@ POINTS_PER_CELL = 16
 _KMEANS_ROUNDS = 4
 # Distances that are sorted at a time.
 _SCORES = 2**19
+# Rows that are centred at a time.
+_ROWS_AT_ONCE = 2**12
 # The cell of a row is looked for in so many groups of cells.
 _GROUPS_PROBED = 4
 
@@ -94,7 +96,7 @@ def build_index(
 ) -> CellIndex:
     """Sort samples into cells and measure how many to search for their `m` neighbours."""
     centre = data.mean(axis=0)
-    centred = (data - centre).astype(np.float32)
+    centred = _centred(data, centre)
     index = index_centres(cell_centres(centred, n_cells_for(len(data)), seed), seed)
     centres, cell = index.centres, index.nearest(centred)
     trials, true = _trials(centred, m, target_recall, np.random.default_rng(seed))
@@ -107,6 +109,15 @@ def build_index(
     probed = cells.probed(centred[trials], cell[trials], n_probed)
     compared = np.diff(cells.starts)[probed].sum() / (len(trials) * len(data))
     return CellIndex(centred, centre, cells, cell, n_probed, recall, float(compared))
+
+
+def _centred(data: FloatArray, centre: FloatArray) -> Rows:
+    """data - centre in single precision; all of it in double precision would be large."""
+    out = np.empty(data.shape, dtype=np.float32)
+    for start in range(0, len(data), _ROWS_AT_ONCE):
+        some = slice(start, start + _ROWS_AT_ONCE)
+        out[some] = data[some] - centre
+    return out
 
 
 def _trials(

@@ -7,7 +7,7 @@ through the cells of each row.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -26,9 +26,9 @@ _COMPARED = 2**12
 # The rows of a search through all others are searched in so many pieces.
 _PIECES = 4
 # Scores of rows and centres that a thread computes at a time.
-_SCORES = 2**24
+_SCORES = 2**20
 # The cells nearest to a row are looked for among so many times as many, nearest to its own cell.
-_REACH = 16
+_REACH = 10
 
 Rows = NDArray[np.float32]
 
@@ -89,14 +89,15 @@ class Cells:
     def _search_sorted(self, rows: Rows, cells: IntArray, n_probed: int, m: int) -> IntArray:
         from manyview import _kernels
 
-        found, distances = _none_yet(len(rows), m)
+        distances, found = _kernels.none_found(len(rows), m)
         probed = self.probed(rows, cells, n_probed)
         # A row's own cell has most of its neighbours. Then few others are nearer than those found.
         for columns in (probed[:, :1], probed[:, 1:]):
             _kernels.search_cells(
                 rows, np.ascontiguousarray(columns), self.centres, self.starts, self.rows,
-                self.half_norms, distances, found,
+                self.half_norms, m, distances, found,
             )  # fmt: skip
+        found = found[:, :m]
         return np.where(found >= 0, self.samples[found], -1)
 
 
@@ -104,47 +105,52 @@ def nearest_of_all(rows: Rows, others: Rows, m: int) -> IntArray:
     """The `m` of the others nearest to each of a few rows, nearest first, by looking at all."""
     from manyview import _kernels
 
-    found, distances = _none_yet(len(rows), m)
+    distances, found = _kernels.none_found(len(rows), m)
     halves = half_norms(rows)
 
     def search(asking: IntArray) -> None:
         for start in range(0, len(others), _COMPARED):
             some = others[start : start + _COMPARED]
             given = rows[asking] @ some.T, halves[asking], half_norms(some), start
-            _kernels.keep_nearest(*given, asking, distances, found)
+            _kernels.keep_nearest(*given, asking, m, distances, found)
 
     with one_blas_thread():
         in_threads(search, np.array_split(np.arange(len(rows)), _PIECES), others.nbytes)
-    return found
+    return found[:, :m].astype(np.intp)
 
 
 def nearest_centre(centres: NDArray[Any], rows: NDArray[Any]) -> IntArray:
     """The nearest of the centres to each row. BLAS should have one thread: pieces of the rows have
     others."""
-    halves = half_norms(centres)
+    from manyview import _kernels
+
+    halves, found = half_norms(centres), np.empty(len(rows), dtype=np.intp)
     step = max(1, min(_COMPARED, _SCORES // len(centres)))
-
-    def of_some(start: int) -> IntArray:
-        scores = rows[start : start + step] @ centres.T
-        scores -= halves
-        return np.asarray(scores.argmax(axis=1))
-
     starts = range(0, len(rows), step)
+
+    def find(some: Sequence[int]) -> None:
+        room = np.empty((step, len(centres)), dtype=np.result_type(rows, centres))
+        for start in some:
+            own = rows[start : start + step]
+            products = np.matmul(own, centres.T, out=room[: len(own)])
+            if products.dtype == np.float32:
+                _kernels.nearest_one(products, halves, found[start : start + step])
+            else:
+                found[start : start + step] = (products - halves).argmax(axis=1)
+
     if len(starts) <= 1:
-        return of_some(0)
+        find(starts)
+        return found
+    pieces = np.array_split(starts, min(len(starts), _PIECES * n_threads()))
     with ThreadPoolExecutor(n_threads()) as threads:
-        return np.concatenate(list(threads.map(of_some, starts)))
+        deque(threads.map(find, pieces), maxlen=0)
+    return found
 
 
 def _stable_order(cells: IntArray, n_cells: int) -> IntArray:
     """Positions in the order of their cells; numpy sorts numbers of 16 bits in linear time."""
     short = np.uint16 if n_cells <= 2**16 else np.intp
     return np.asarray(np.argsort(cells.astype(short, copy=False), kind="stable"))
-
-
-def _none_yet(n: int, m: int) -> tuple[IntArray, Rows]:
-    """Room for the m nearest of n rows, and their distances."""
-    return np.full((n, m), -1, dtype=np.intp), np.full((n, m), np.inf, dtype=np.float32)
 
 
 def half_norms(rows: Any) -> Any:
