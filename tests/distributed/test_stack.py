@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from manyview import _kernels
 from manyview.graphs import (
     ClusterWeightByView,
     EdgeCounts,
@@ -18,6 +17,7 @@ from manyview.graphs import (
     MeanGraph,
     OwnClusterShare,
     WeightedMean,
+    join_connected,
     stack_graphs,
 )
 from manyview.methods import _fusion_steps as steps
@@ -326,7 +326,7 @@ def test_roots_are_the_lowest_of_their_pieces(edges):
     i, j = np.array(edges, dtype=np.intp).reshape(-1, 2).T
     graph = csr_array((np.ones(len(i)), (i, j)), shape=(30, 30))
     roots = np.arange(30, dtype=np.int32)
-    _kernels.unite_edges(graph.indptr, graph.indices, 0, roots)
+    join_connected(graph, roots)
     pieces = connected_components(graph, directed=False)[1]
     lowest = [np.flatnonzero(pieces == piece)[0] for piece in pieces]
     np.testing.assert_array_equal(roots, lowest)

@@ -49,15 +49,18 @@ def test_sparse_candidates_are_the_nearest(table, how):
     np.testing.assert_allclose(nearest, np.sort(D[10:, :20], axis=1)[:, :5], atol=1e-12)
 
 
-def test_nearest_are_kept_from_blocks_of_others(rng):
-    """Block after block, the nearest so far are those of all so far."""
-    m, rows = 4, rng.standard_normal((9, 3)).astype(np.float32)
-    others = rng.standard_normal((40, 3)).astype(np.float32)
+@pytest.mark.parametrize("m", [1, 4, 16, 37])
+def test_nearest_are_kept_from_blocks_of_others(rng, m):
+    """Block after block, of more and of fewer rows than a vector compares, the nearest so far are
+    those of all so far."""
+    rows = rng.standard_normal((9, 3)).astype(np.float32)
+    others = rng.standard_normal((90, 3)).astype(np.float32)
     asking = np.array([7, 0, 3])
-    distances, found = np.full((9, m), np.inf, np.float32), np.full((9, m), -1, np.intp)
+    distances, found = _kernels.none_found(9, m)
+    padding = distances[:, m:].copy()
     exact = ((rows[asking].astype(float)[:, None] - others) ** 2).sum(axis=2) / 2
     away, halves = np.empty((3, 3), np.float32), np.empty(3, np.float32)
-    for start, stop in [(0, 3), (3, 20), (20, 20), (20, 40)]:
+    for start, stop in [(0, 3), (3, 20), (20, 20), (20, 36), (36, 90)]:
         block, centre = others[start:stop], rng.standard_normal(3).astype(np.float32)
         _kernels.differences(rows, asking, centre, away, halves)
         np.testing.assert_array_equal(away, rows[asking] - centre)
@@ -65,12 +68,23 @@ def test_nearest_are_kept_from_blocks_of_others(rng):
         inside = block - centre
         half_norms = (inside**2).sum(axis=1) / 2
         given = away @ inside.T, halves, half_norms, start
-        _kernels.keep_nearest(*given, asking, distances, found)
+        _kernels.keep_nearest(*given, asking, m, distances, found)
         expected = np.argsort(exact[:, :stop], axis=1)[:, :m]
         np.testing.assert_array_equal(found[asking][:, : expected.shape[1]], expected)
+        assert (found[asking][:, expected.shape[1] :] == -1).all()
         own = np.take_along_axis(exact, expected, axis=1)
         np.testing.assert_allclose(distances[asking][:, : own.shape[1]], own, atol=1e-5)
     assert (found[[1, 2, 4, 5, 6, 8]] == -1).all()
+    np.testing.assert_array_equal(distances[:, m:], padding)
+
+
+@pytest.mark.parametrize("count", [1, 5, 16, 50])
+def test_nearest_one_is_the_first_of_the_lowest(rng, count):
+    products = rng.integers(0, 4, (30, count)).astype(np.float32)
+    halves = rng.integers(0, 3, count).astype(np.float32)
+    found = np.empty(30, np.intp)
+    _kernels.nearest_one(products, halves, found)
+    np.testing.assert_array_equal(found, (halves - products).argmin(axis=1))
 
 
 def test_ranked_candidates_are_those_of_a_sort(rng):

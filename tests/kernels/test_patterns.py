@@ -5,7 +5,6 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from manyview import _kernels
 from manyview.graphs import breadth_first_depth, component_labels, gathered
 from manyview.graphs._row_block import reordered
 
@@ -53,6 +52,3 @@ def test_components(rng, n_edges):
     graph = symmetric_pattern(80, rng.integers(0, 80, (n_edges, 2)))
     found = component_labels(graph)
     np.testing.assert_array_equal(found, connected_components(graph)[1])
-    roots = np.arange(80)
-    _kernels.unite_edges(graph.indptr, graph.indices, 0, roots)
-    np.testing.assert_array_equal(np.unique(roots, return_inverse=True)[1], found)

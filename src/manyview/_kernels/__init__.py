@@ -22,11 +22,11 @@ from manyview._kernels._distances import (
 from manyview._kernels._patterns import (
     align_weights,
     breadth_first,
-    components,
     count_nonzero,
     fill_symmetric,
     find_mirrors,
     gather,
+    lead_elsewhere,
     merge_columns,
     merged_row_lengths,
     permute,

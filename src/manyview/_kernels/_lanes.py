@@ -8,12 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
-
-from manyview._typing import FloatArray
 
 #: Edges ahead of which rows are prefetched: about as many as a core can wait for at a time.
 AHEAD = 24
@@ -156,6 +154,46 @@ def _insert(
     return types.void(*given), generate
 
 
+def squared_gaps(lanes: int) -> Callable[..., float]:
+    """A function that sums squared differences of two rows, `lanes` of their columns at a time.
+
+    gaps(block, i, j, stop) is the sum over the columns before `stop`, a multiple of `lanes`.
+    """
+
+    def gaps(typing: Any, block: Any, i: Any, j: Any, stop: Any) -> Any:
+        if block.layout != "C":
+            raise TypingError("expected an array that is contiguous, row by row")
+        return block.dtype(block, types.intp, types.intp, types.intp), _gaps_code(lanes)
+
+    return intrinsic(gaps)
+
+
+def _gaps_code(lanes: int) -> Callable[..., Any]:
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        block = context.make_array(signature.args[0])(context, builder, given[0])
+        number = context.get_data_type(signature.args[0].dtype)
+        size, vector = context.get_abi_sizeof(number), ir.VectorType(number, lanes)
+        width = cgutils.unpack_tuple(builder, block.shape)[1]
+        starts = [builder.mul(row, width) for row in given[1:3]]
+        total = cgutils.alloca_once_value(builder, vector([number(0.0)] * lanes))
+
+        def part(start: Any, column: Any) -> Any:
+            address = builder.gep(block.data, [builder.add(start, column)])
+            return builder.load(builder.bitcast(address, vector.as_pointer()), align=size)
+
+        step = width.type(lanes)
+        with cgutils.for_range_slice(builder, width.type(0), given[3], step) as (column, _):
+            gap = builder.fsub(*(part(start, column) for start in starts))
+            builder.store(builder.fadd(builder.load(total), builder.fmul(gap, gap)), total)
+        bits = "f32" if isinstance(number, ir.FloatType) else "f64"
+        kind = ir.FunctionType(number, [number, vector])
+        name = f"llvm.vector.reduce.fadd.v{lanes}{bits}"
+        reduce = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(reduce, [number(0.0), builder.load(total)], fastmath=("reassoc",))
+
+    return generate
+
+
 def _lowest_bit(typing: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         return builder.cttz(given[0], ir.IntType(1)(1))
@@ -166,35 +204,46 @@ def _lowest_bit(typing: Any, bits: Any) -> Any:
 #: smaller_differences(left, right, start, limit): of the `LANES` numbers from `start` on, the bits
 #: k for which left[start + k] - right[start + k] < limit.
 smaller_differences: Any = intrinsic(_smaller_differences)
-#: insert(values, numbers, start, value, number, value_before, number_before): insert a value and its
-#: number behind all that are not larger, into the `LANES` sorted ones from `start` on. The last
-#: drops out; if all are larger, what is before them comes in as the first one instead, if larger.
+#: insert(values, numbers, start, value, number, value_before, number_before): insert a value and
+#: its number into the `LANES` sorted ones from `start` on, behind all that are not larger; the last
+#: of them drops out. If all are larger, the larger of the value and of `value_before`, which stands
+#: before them, is the new first one.
 insert: Any = intrinsic(_insert)
 #: lowest_bit(bits): the position of the lowest bit that is set; there must be one.
 lowest_bit: Any = intrinsic(_lowest_bit)
 
 
-def _prefetch_row(typing: Any, array: Any, row: Any) -> Any:
+def _prefetch_start(typing: Any, array: Any, row: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        found = context.make_array(signature.args[0])(context, builder, given[0])
-        bytes_per_row = cgutils.unpack_tuple(builder, found.strides)[0]
-        first = builder.bitcast(found.data, ir.IntType(8).as_pointer())
-        _prefetch(builder, builder.gep(first, [builder.mul(given[1], bytes_per_row)]), 1)
+        _prefetch(builder, _row_and_size(context, builder, signature, given)[0], 1)
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
 
 
-#: prefetch(array, row) asks for the cache line where a row begins.
-prefetch: Any = intrinsic(_prefetch_row)
+def _prefetch_row(typing: Any, array: Any, row: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        first, size = _row_and_size(context, builder, signature, given)
+        zero, line = size.type(0), size.type(_LINE)
+        with cgutils.for_range_slice(builder, zero, size, line) as (offset, _):
+            _prefetch(builder, builder.gep(first, [offset]), 1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
 
 
-@njit(nogil=True, cache=True)
-def prefetch_row(array: FloatArray, row: int) -> None:
-    """Ask for all cache lines of a row of a contiguous array."""
-    by_line = array.reshape(-1)
-    for c in range(0, array.shape[1], _LINE // array.itemsize):
-        prefetch(by_line, row * array.shape[1] + c)
+def _row_and_size(context: Any, builder: Any, signature: Any, given: Any) -> tuple[Any, Any]:
+    """The address of a row, and its number of bytes if the array is contiguous."""
+    found = context.make_array(signature.args[0])(context, builder, given[0])
+    size = cgutils.unpack_tuple(builder, found.strides)[0]
+    first = builder.bitcast(found.data, ir.IntType(8).as_pointer())
+    return builder.gep(first, [builder.mul(given[1], size)]), size
+
+
+#: prefetch(array, row) asks for the cache line where a row begins, prefetch_row for all of a row of
+#: a contiguous array.
+prefetch: Any = intrinsic(_prefetch_start)
+prefetch_row: Any = intrinsic(_prefetch_row)
 
 
 def _prefetch(builder: Any, address: Any, size: int) -> None:

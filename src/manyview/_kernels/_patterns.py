@@ -7,7 +7,7 @@ from numba import njit, prange
 
 from manyview._kernels._compile import row_kernel
 from manyview._kernels._lanes import AHEAD, prefetch
-from manyview._typing import FloatArray, IntArray
+from manyview._typing import BoolArray, FloatArray, IntArray
 
 # Instead of a position to write to. (Numbers are np.int64 so that functions that two kernels call
 # are compiled once: a literal has a type of its own.)
@@ -145,32 +145,33 @@ def gather(values: FloatArray, positions: IntArray, out: FloatArray) -> None:
 def _symmetric_row(
     columns: IntArray, values: FloatArray, a: int, a_end: int,
     rows: IntArray, incoming: FloatArray, b: int, b_end: int,
-    out_indices: IntArray, out: FloatArray, start: np.int64,
-) -> int:  # fmt: skip
-    """Number of nonzeros in one row of (U + U') / 2; from out[start] on they are written."""
-    length = 0
-    while True:
-        while a < a_end and values[a] == 0.0:
-            a += 1
-        while b < b_end and incoming[b] == 0.0:
-            b += 1
-        if a == a_end and b == b_end:
-            return length
-        if b == b_end or (a < a_end and columns[a] <= rows[b]):
-            column = columns[a]
-            value = values[a]
-            if b < b_end and rows[b] == column:
-                value += incoming[b]
-                b += 1
-            a += 1
-        else:
-            column = rows[b]
-            value = incoming[b]
-            b += 1
-        if start >= 0:
-            out_indices[start + length] = column
-            out[start + length] = value / 2
-        length += 1
+    out_indices: IntArray, out: FloatArray, start: int | np.int64, stop: int | np.int64,
+) -> int | np.int64:  # fmt: skip
+    """Number of nonzeros in one row of (U + U') / 2, which are written from out[start] on.
+
+    The row has so many that it ends at `stop`; nothing is written if that is `_COUNT`. What comes
+    next can't be predicted, so there are no branches for it.
+    """
+    place = start
+    while a < a_end and b < b_end and place != stop:
+        left, right = columns[a], rows[b]
+        is_out, is_in = int(left <= right), int(right <= left)
+        value = is_out * values[a] + is_in * incoming[b]
+        if stop != _COUNT:
+            out_indices[place], out[place] = min(left, right), value / 2
+        place += int(value != 0.0)
+        a, b = a + is_out, b + is_in
+    for e in range(a, a_end):
+        if values[e] != 0.0:
+            if stop != _COUNT:
+                out_indices[place], out[place] = columns[e], values[e] / 2
+            place += 1
+    for e in range(b, b_end):
+        if incoming[e] != 0.0:
+            if stop != _COUNT:
+                out_indices[place], out[place] = rows[e], incoming[e] / 2
+            place += 1
+    return place - start
 
 
 @row_kernel
@@ -184,7 +185,7 @@ def symmetric_row_lengths(
         out[i] = _symmetric_row(
             indices, values, indptr[i], indptr[i + 1],
             into_rows, incoming, into_indptr[i], into_indptr[i + 1],
-            indices, values, _COUNT,
+            indices, values, np.int64(0), _COUNT,
         )  # fmt: skip
     return out
 
@@ -200,7 +201,7 @@ def fill_symmetric(
         _symmetric_row(
             indices, values, indptr[i], indptr[i + 1],
             into_rows, incoming, into_indptr[i], into_indptr[i + 1],
-            out_indices, out, np.int64(out_indptr[i]),
+            out_indices, out, np.int64(out_indptr[i]), np.int64(out_indptr[i + 1]),
         )  # fmt: skip
 
 
@@ -216,13 +217,10 @@ def count_nonzero(indptr: IntArray, values: FloatArray) -> IntArray:
 
 
 @njit(cache=True)
-def breadth_first(
-    indptr: IntArray, indices: IntArray, first: int, number: np.int64, out: IntArray,
-    queue: IntArray,
-) -> int:  # fmt: skip
-    """out = number for all samples connected to `first`; returns the steps to the farthest."""
-    out[first] = number
-    queue[0] = first
+def breadth_first(indptr: IntArray, indices: IntArray, seen: IntArray, queue: IntArray) -> int:
+    """Steps from the first sample to the farthest one that is connected to it; `seen` is False."""
+    seen[0] = True
+    queue[0] = 0
     read, filled, depth = 0, 1, -1
     while read < filled:
         depth += 1
@@ -231,21 +229,11 @@ def breadth_first(
             read += 1
             for e in range(indptr[i], indptr[i + 1]):
                 j = indices[e]
-                if out[j] < 0:
-                    out[j] = number
+                if not seen[j]:
+                    seen[j] = True
                     queue[filled] = j
                     filled += 1
     return depth
-
-
-@njit(cache=True)
-def components(indptr: IntArray, indices: IntArray, out: IntArray, queue: IntArray) -> None:
-    """Number the connected components of a symmetric pattern by first samples; `out` is -1."""
-    count = np.int64(0)
-    for first in range(len(out)):
-        if out[first] < 0:
-            breadth_first(indptr, indices, first, count, out, queue)
-            count += 1
 
 
 @njit(cache=True)
@@ -267,12 +255,28 @@ def _unite(parents: IntArray, i: int, j: int) -> None:
 
 
 @njit(cache=True)
-def unite_edges(indptr: IntArray, indices: IntArray, first: int, parents: IntArray) -> None:
-    """Merge the sets at both ends of every edge in rows from `first` on."""
-    for i in range(len(indptr) - 1):
-        for e in range(indptr[i], indptr[i + 1]):
+def unite_edges(
+    indptr: IntArray, indices: IntArray, first: int, rows: IntArray, most: int, parents: IntArray
+) -> None:
+    """Merge the sets at both ends of edges of some rows, counted from `first` on: of about `most`
+    edges of each row, or of all."""
+    for i in rows:
+        start, stop = indptr[i], indptr[i + 1]
+        for e in range(start, stop, max((stop - start) // most, 1)):
             _unite(parents, first + i, indices[e])
     _flatten(parents)
+
+
+@row_kernel
+def lead_elsewhere(indptr: IntArray, indices: IntArray, first: int, parents: IntArray) -> BoolArray:
+    """Whether each row, from `first` on, has an edge to another set, known by its parent."""
+    out = np.zeros(len(indptr) - 1, np.bool_)
+    for i in prange(len(indptr) - 1):
+        own, differs = parents[first + i], False
+        for e in range(indptr[i], indptr[i + 1]):
+            differs |= parents[indices[e]] != own
+        out[i] = differs
+    return out
 
 
 @njit(cache=True)

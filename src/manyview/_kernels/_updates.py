@@ -4,8 +4,12 @@ import numpy as np
 from numba import njit, prange
 
 from manyview._kernels._compile import row_kernel
-from manyview._kernels._lanes import AHEAD, prefetch
+from manyview._kernels._lanes import AHEAD, LANES, prefetch, prefetch_row, squared_gaps
 from manyview._typing import FloatArray, IntArray
+
+_gaps = squared_gaps(LANES)
+# Rows whose loop has one room for what it computes.
+_AT_ONCE = 64
 
 
 @row_kernel
@@ -28,15 +32,20 @@ def row_inconsistency_products(
     indptr: IntArray, weights: FloatArray, consistent: FloatArray
 ) -> FloatArray:
     """out[i, v, w] = sum_j e_v,ij e_w,ij with e = s - a, the inconsistent part."""
-    n_views = weights.shape[0]
-    out = np.zeros((len(indptr) - 1, n_views, n_views))
-    for i in prange(len(indptr) - 1):
-        for e in range(indptr[i], indptr[i + 1]):
+    n_rows, n_views = len(indptr) - 1, weights.shape[0]
+    out = np.zeros((n_rows, n_views, n_views))
+    for part in prange((n_rows + _AT_ONCE - 1) // _AT_ONCE):
+        rest = np.empty(n_views)
+        for i in range(part * _AT_ONCE, min((part + 1) * _AT_ONCE, n_rows)):
+            own = out[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                for v in range(n_views):
+                    rest[v] = weights[v, e] - consistent[v, e]
+                    for w in range(v + 1):
+                        own[v, w] += rest[v] * rest[w]
             for v in range(n_views):
-                rest = weights[v, e] - consistent[v, e]
-                if rest != 0.0:
-                    for w in range(n_views):
-                        out[i, v, w] += rest * (weights[w, e] - consistent[w, e])
+                for w in range(v):
+                    own[w, v] = own[v, w]
     return out
 
 
@@ -76,11 +85,26 @@ def cluster_weights(
 
 @njit(cache=True)
 def _sq_gap(embedding: FloatArray, i: int, j: int) -> float:
+    width = embedding.shape[1]
+    whole = width - width % LANES
     gap = 0.0
-    for c in range(embedding.shape[1]):
+    if whole > 0:
+        gap += _gaps(embedding, i, j, whole)
+    for c in range(whole, width):
         step = embedding[i, c] - embedding[j, c]
         gap += step * step
     return gap
+
+
+@njit(cache=True, fastmath={"reassoc"})
+def _sum_above(values: FloatArray, threshold: float) -> tuple[float, int]:
+    """Sum and number of the values above a threshold."""
+    total, above = 0.0, 0
+    for value in values:
+        is_above = value > threshold
+        total += value if is_above else 0.0
+        above += is_above
+    return total, above
 
 
 @njit(cache=True)
@@ -99,12 +123,7 @@ def _project_simplex(values: FloatArray) -> None:
     threshold = -1.0
     kept = len(values) + 1
     while True:
-        total = 0.0
-        above = 0
-        for value in values:
-            if value > threshold:
-                total += value
-                above += 1
+        total, above = _sum_above(values, threshold)
         # Fewer in each pass, unless rounding puts a value back that is close to the threshold.
         if above >= kept:
             break
@@ -124,60 +143,46 @@ def unify(
 
     Only columns with a positive part in some view take part; a row without any is empty.
     """
-    n_views = consistent.shape[0]
-    for i in prange(len(indptr) - 1):
-        start, stop = indptr[i], indptr[i + 1]
-        active = np.empty(stop - start, np.int64)
-        values = np.empty(stop - start)
-        m = 0
-        for e in range(start, stop):
-            out[e] = 0.0
-            centre = 0.0
-            alive = False
-            for v in range(n_views):
-                centre += shares[v] * consistent[v, e]
-                alive = alive or consistent[v, e] > 0.0
-            if alive:
-                prefetch(embedding, indices[e])
-                active[m] = e
-                values[m] = row_factors[i] * centre
-                m += 1
-        if m > 0:
-            _subtract_gaps(values[:m], embedding, first + i, indices, active, pulls[i])
-            _project_simplex(values[:m])
-            for position in range(m):
-                out[active[position]] = values[position]
+    n_rows, longest = len(indptr) - 1, np.diff(indptr).max() if len(indptr) > 1 else 0
+    for part in prange((n_rows + _AT_ONCE - 1) // _AT_ONCE):
+        edges, room = np.empty(longest, np.int64), np.empty(longest)
+        for i in range(part * _AT_ONCE, min((part + 1) * _AT_ONCE, n_rows)):
+            m = _weighted_mean(
+                indptr[i], indptr[i + 1], indices, consistent, shares, row_factors[i], embedding,
+                edges, room, out,
+            )  # fmt: skip
+            values = room[:m]
+            for p in range(m):
+                values[p] -= pulls[i] * _sq_gap(embedding, first + i, indices[edges[p]])
+            if m > 0:
+                _project_simplex(values)
+            for p in range(m):
+                out[edges[p]] = values[p]
 
 
 @njit(cache=True)
-def _subtract_gaps(
-    values: FloatArray, embedding: FloatArray, i: int, indices: IntArray, edges: IntArray,
-    pull: float,
-) -> None:  # fmt: skip
-    """values[p] -= pull ||f_i - f_j||^2 with j = indices[edges[p]].
+def _weighted_mean(
+    start: int, stop: int, indices: IntArray, consistent: FloatArray, shares: FloatArray,
+    factor: float, embedding: FloatArray, edges: IntArray, values: FloatArray, out: FloatArray,
+) -> int:  # fmt: skip
+    """Number of edges with a positive part in some view; writes which, and their weighted means.
 
-    Four at a time: their rows lie anywhere in memory, so they are loaded together.
+    All are 0 in `out` then, and the rows of the embedding that the found ones lead to are asked
+    for.
     """
-    p = 0
-    while p + 4 <= len(values):
-        j, k = indices[edges[p]], indices[edges[p + 1]]
-        m, n = indices[edges[p + 2]], indices[edges[p + 3]]
-        to_j = to_k = to_m = to_n = 0.0
-        for c in range(embedding.shape[1]):
-            own = embedding[i, c]
-            step_j, step_k = own - embedding[j, c], own - embedding[k, c]
-            step_m, step_n = own - embedding[m, c], own - embedding[n, c]
-            to_j += step_j * step_j
-            to_k += step_k * step_k
-            to_m += step_m * step_m
-            to_n += step_n * step_n
-        values[p] -= pull * to_j
-        values[p + 1] -= pull * to_k
-        values[p + 2] -= pull * to_m
-        values[p + 3] -= pull * to_n
-        p += 4
-    for last in range(p, len(values)):
-        values[last] -= pull * _sq_gap(embedding, i, indices[edges[last]])
+    m = 0
+    for e in range(start, stop):
+        out[e] = 0.0
+        centre, is_positive = 0.0, False
+        for v in range(len(shares)):
+            part = consistent[v, e]
+            centre += shares[v] * part
+            is_positive |= part > 0.0
+        if is_positive:
+            prefetch_row(embedding, indices[e])
+            edges[m], values[m] = e, factor * centre
+            m += 1
+    return m
 
 
 @row_kernel

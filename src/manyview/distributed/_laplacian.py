@@ -14,6 +14,7 @@ from manyview import _kernels
 from manyview._typing import FloatArray, IntArray
 from manyview.distributed._ghosts import Ghosts
 from manyview.distributed._ranks import RankShare
+from manyview.graphs import join_connected
 from manyview.spectral import (
     PRODUCT,
     Operator,
@@ -36,7 +37,7 @@ class RankGraph:
         """The connected component of each row here, numbered by first rows of all."""
         ghosts, start = self.ghosts, self.share.start
         roots = np.arange(ghosts.n_columns, dtype=self.rows.indices.dtype)
-        _kernels.unite_edges(self.rows.indptr, self.rows.indices, ghosts.first, roots)
+        join_connected(self.rows, roots, ghosts.first)
         # Pieces here are known by their first row. Ghosts join pieces of different ranks.
         pieces, first, piece_of = np.unique(
             roots[ghosts.own], return_index=True, return_inverse=True

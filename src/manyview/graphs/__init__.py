@@ -37,7 +37,12 @@ from manyview.graphs._cell_index import (
     near_cells,
 )
 from manyview.graphs._cells import Cells, n_probed_for, nearest_centre, sorted_cells
-from manyview.graphs._components import breadth_first_depth, component_labels, count_components
+from manyview.graphs._components import (
+    breadth_first_depth,
+    component_labels,
+    count_components,
+    join_connected,
+)
 from manyview.graphs._confidence import own_cluster_share
 from manyview.graphs._dense_kernels import check_dense_limit, view_kernels
 from manyview.graphs._fit_size import FitSize, ViewSize, view_sizes

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from manyview._typing import BoolArray, FloatArray, IntArray
+from manyview.graphs._components import join_connected, numbered_roots
 from manyview.graphs._row_block import SINGLE_ABOVE
 from manyview.graphs._weights import scale_rows
 from manyview.inputs import Rows
@@ -112,13 +113,11 @@ def union_components(graphs: Sequence[csr_array]) -> tuple[int, IntArray]:
     if n <= SINGLE_ABOVE:
         n_components, components = connected_components(sum(graphs[1:], graphs[0]), directed=False)
         return int(n_components), components
-    from manyview import _kernels
-
-    parents = np.arange(n, dtype=np.int32)  # the sum of large graphs would need much memory
+    roots = np.arange(n, dtype=np.int32)  # the sum of large graphs would need much memory
     for graph in graphs:
-        _kernels.unite_edges(graph.indptr, graph.indices, 0, parents)
-    lowest, components = np.unique(parents, return_inverse=True)
-    return len(lowest), components.astype(np.int32)
+        join_connected(graph, roots)
+    components = numbered_roots(roots)
+    return int(components.max()) + 1, components
 
 
 def _check_reachable(seekers: IntArray, gap: FloatArray, components: IntArray) -> None:

@@ -4,7 +4,8 @@ A block of vectors is multiplied by a Chebyshev polynomial of the matrix (the fi
 on the unwanted eigenvalues and grows quickly below them. Rayleigh-Ritz then finds the best
 eigenvectors in the span of the block. This repeats until the residuals are small. The degree of the
 polynomial is chosen from the gap seen so far. Nothing is factorised, and the result is a good start
-for a similar matrix. Filters run in single precision; residuals are measured in double precision.
+for a similar matrix. Blocks are in single precision unless tolerances or eigenvalues are too small
+for it.
 """
 
 from collections.abc import Iterator
@@ -27,8 +28,9 @@ TOLERANCE = 1e-4
 EXACT = 1e-12
 # Below this share of the bound, residuals are rounding errors.
 _FLOOR = 1e-14
-# Tolerances below this can't be reached in single precision.
-_DOUBLE = 1e-7
+# Tolerances below this can't be reached in single precision; eigenvalues below this share of the
+# bound can't be told from 0 in it.
+_DOUBLE, _FAINT = 1e-5, 1e-7
 #: Product limit; then the best block is returned with converged=False.
 MAX_PRODUCTS = 600
 #: Vectors in a block beyond the wanted ones; the filter damps what is above the last of them.
@@ -241,15 +243,14 @@ def chebyshev_eigenpairs(
 
     `is_soft` tells that vectors count less the nearer they are to the unwanted ones. Then residuals
     may grow with the root of the first gap / their own, up to ten times, and single precision is
-    enough everywhere.
+    always enough.
     """
     share, bound = operator.share, operator.bound
     n = share.n_samples
     width = min(n, block_width(wanted))
     precision: type = np.float64 if tolerance < _DOUBLE else np.float32
     previous = np.inf
-    kind: type = np.float32 if is_soft else np.float64
-    block: Any = _starting_block(share, width, start, rng, kind)
+    block: Any = _starting_block(share, width, start, rng, precision)
     n_products, passes = 0, 0
     next_degree = _NEXT_DEGREE if start is None else start.next_degree
     # Logarithms: how much filters have amplified the last wanted vector over the rest, and how
@@ -260,9 +261,13 @@ def chebyshev_eigenpairs(
         n_products, passes = next_degree, 1
         last = start.values[min(wanted, len(start.values) - 1)]
         gained = next_degree * float(_growth(last, start.edge, bound))
+    elif start is None:
+        _remove(null, block, share)  # before the filter amplifies it most
+        edge = _mean_eigenvalue(operator, block[:, :1])
+        block = operator.filter(block, _FIRST_DEGREE, edge, precision)
+        n_products = _FIRST_DEGREE + 1
     while True:
-        if null is not None:
-            null.remove_from(block, share)
+        _remove(null, block, share)
         overlaps, lengths = independent(block, share)
         image = operator.times(block)
         n_products += 1
@@ -287,17 +292,18 @@ def chebyshev_eigenpairs(
             # random vectors. After this gain its Rayleigh quotient is among the wanted ones.
             least = max(values[wanted], _FLOOR * bound)
             enough = np.log(10 * np.sqrt(n * bound / least))
-        if (worst <= 1 and gained >= enough) or n_products >= max_products:
+        is_blurred = precision is np.float32 and not is_soft and values[0] < _FAINT * bound
+        done = worst <= 1 and gained >= enough and not is_blurred
+        if done or n_products >= max_products:
             break
-        if worst > previous / 2 and not is_soft:  # single precision may be the limit
+        if is_blurred or (worst > previous / 2 and not is_soft):  # single may be the limit
             precision = np.float64
-        degree = _FIRST_DEGREE
-        if n_products > 1:  # the values of random vectors are meaningless
-            degree, needed = _degree(values, residuals, tolerances, bound, _MAX_SKEW[precision])
-            if n_products > _FAIR_TRIAL and n_products + needed > max_products:
-                break
+        degree, needed = _degree(values, residuals, tolerances, bound, _MAX_SKEW[precision])
+        if n_products > _FAIR_TRIAL and n_products + needed > max_products:
+            break
         previous = worst
         gained += degree * float(_growth(values[wanted], values[-1], bound))
+        block = block.astype(precision, copy=False)
         block = operator.filter(block, degree, float(values[-1]), precision)
         n_products += degree
         passes += 1
@@ -307,8 +313,19 @@ def chebyshev_eigenpairs(
         next_degree = min(next_degree + 3, _MAX_DEGREE)
     elif start is not None and worst < 0.2:
         next_degree = max(next_degree - 1, 4)
-    converged = bool(worst <= 1 and gained >= enough)
-    return Eigenpairs(values, block, residual, converged, n_products, next_degree)
+    return Eigenpairs(values, block, residual, bool(done), n_products, next_degree)
+
+
+def _remove(null: NullSpace | None, block: FloatArray, share: RowShare) -> None:
+    if null is not None:
+        null.remove_from(block, share)
+
+
+def _mean_eigenvalue(operator: SymmetricOperator, vector: FloatArray) -> float:
+    """About the mean of all eigenvalues: the Rayleigh quotient of a random vector."""
+    share, vector = operator.share, np.ascontiguousarray(vector)
+    product = share.total(inner_products, vector, operator.times(vector))
+    return float(product[0, 0] / share.total(inner_products, vector, vector)[0, 0])
 
 
 def _starting_block(

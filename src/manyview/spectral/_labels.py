@@ -1,12 +1,13 @@
 """Labels from an embedding: k-means."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
@@ -20,10 +21,13 @@ TRIAL_SAMPLES = 10_000
 # Starts as in the paper, and for labels that depend less on chance.
 _STARTS, _MANY_STARTS = 10, 30
 _MAX_ITERATIONS = 300
-# From so many rows on the starts run in threads, and k-means++ chooses centres among some rows: so
-# many, or so many per cluster.
+# From so many rows on the starts run in threads, and first centres are chosen among some rows: so
+# many, or so many per cluster. One start then has the pivots of a QR factorisation as centres, the
+# most independent rows, which in spectral embeddings are of different clusters. It is mostly the
+# best, so that there are fewer others.
 _MANY_ROWS = 5_000
 _CHOSEN_FROM, _CHOSEN_FROM_PER_CLUSTER = 1_000, 20
+_FEWER = 3
 
 
 def kmeans_labels(
@@ -92,21 +96,40 @@ def _best_start(
             model = KMeans(n_clusters, n_init=n_starts, tol=tol, random_state=seed)
             return model.fit(rows, sample_weight=weights)
     count = min(max(_CHOSEN_FROM, _CHOSEN_FROM_PER_CLUSTER * n_clusters), len(rows))
+    choices = [_chosen_by_distance] * max(n_starts // _FEWER, 1)
+    if rows.shape[1] >= n_clusters:
+        choices.append(_chosen_by_pivots)
 
-    def fitted(rng: np.random.Generator) -> Any:
+    def fitted(choose: Callable[..., FloatArray], rng: np.random.Generator) -> Any:
         some = rng.choice(len(rows), count, replace=False)
-        own_seed = int(rng.integers(2**31))
+        own = None if weights is None else weights[some]
         with pools.limit(limits=1):
-            centres, _ = kmeans_plusplus(
-                rows[some].astype(np.float64), n_clusters, random_state=own_seed,
-                sample_weight=None if weights is None else weights[some],
-            )  # fmt: skip
-            model = KMeans(n_clusters, init=centres.astype(rows.dtype), n_init=1, tol=tol)
+            centres = choose(rows[some], own, n_clusters, rng)
+            model = KMeans(n_clusters, init=centres, n_init=1, tol=tol)
             return model.fit(rows, sample_weight=weights)
 
     with pools.limit(limits=1), ThreadPoolExecutor(n_threads()) as threads:
-        found = threads.map(fitted, np.random.default_rng(seed).spawn(n_starts))
+        found = threads.map(fitted, choices, np.random.default_rng(seed).spawn(len(choices)))
         return min(found, key=lambda model: model.inertia_)
+
+
+def _chosen_by_distance(
+    rows: FloatArray, weights: FloatArray | None, n_clusters: int, rng: np.random.Generator
+) -> FloatArray:
+    """First centres by k-means++."""
+    centres, _ = kmeans_plusplus(
+        rows.astype(np.float64), n_clusters, random_state=int(rng.integers(2**31)),
+        sample_weight=weights,
+    )  # fmt: skip
+    return np.asarray(centres, rows.dtype)
+
+
+def _chosen_by_pivots(
+    rows: FloatArray, weights: FloatArray | None, n_clusters: int, rng: np.random.Generator
+) -> FloatArray:
+    """The rows that are farthest from the span of those before."""
+    pivots = qr(rows.T, mode="r", pivoting=True, check_finite=False)[1]
+    return np.asarray(rows[pivots[:n_clusters]])
 
 
 def _lloyd(embedding: FloatArray, centres: FloatArray, tol: float, share: RowShare) -> IntArray:

@@ -227,8 +227,7 @@ def _chebyshev_spectrum(
     n_components = share.count(components)
     dtype = np.float32 if is_large(share.n_samples) else np.float64
     operator, null = laplacian_operator(graph, normalized, dtype)
-    kind = np.float32 if options.get("is_soft") else np.float64
-    embedding: Any = np.zeros((len(null), n_clusters), kind)
+    embedding: Any = np.zeros((len(null), n_clusters), dtype)
     sizes = share.total(partial(np.bincount, minlength=n_components), components)
     squares = share.total(partial(np.bincount, minlength=n_components), components, null**2)
     for c, component in enumerate(np.argsort(-sizes, kind="stable")[:n_clusters]):
