@@ -42,3 +42,15 @@ def test_subtract_projections(rng):
     expected = block - vector[:, None] * coefficients[components]
     _kernels.subtract_projections(block, components, vector, coefficients)
     np.testing.assert_allclose(block, expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_row_products_and_divided_edges(rng, kind):
+    G = csr_array(np.where(rng.random((40, 40)) < 0.3, rng.random((40, 40)), 0).astype(kind))
+    vector, exact = rng.random(40) + 1, G.toarray().astype(np.float64)
+    found = _kernels.row_products(G.indptr, G.indices, G.data, vector)
+    np.testing.assert_allclose(found, exact @ vector, rtol=1e-14)
+    rows = G[10:25]
+    _kernels.divide_edges(rows.indptr, rows.indices, 10, vector, rows.data)
+    expected = (exact / vector / vector[:, None])[10:25]
+    np.testing.assert_allclose(rows.toarray(), expected, rtol=2 * np.finfo(kind).eps)

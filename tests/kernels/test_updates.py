@@ -46,6 +46,20 @@ def test_unify(problem, exact):
     assert U[7].sum() == 0
 
 
+@pytest.mark.parametrize(("width", "kind"), [(16, np.float32), (37, np.float32), (37, np.float64)])
+def test_wide_embeddings(problem, rng, width, kind):
+    """Gaps of whole vectors of columns and of what is left."""
+    F = rng.standard_normal((40, width)).astype(kind)
+    expected = oracle.update_unified(problem.S, F.astype(float), problem.alpha, lam=0.01)
+    problem.F = F
+    U = unify(problem, np.full(3, 1 / 3), 0.005 * np.mean(1 / (3 * problem.alpha)))
+    np.testing.assert_allclose(U, expected, atol=1e-12 if kind is np.float64 else 1e-6)
+    stack, values = problem.stack, rng.random(len(problem.stack.indices))
+    gaps = ((F[:, None] - F).astype(float) ** 2).sum(axis=2)
+    found = _kernels.row_variations(stack.indptr, stack.indices, 0, values, F)
+    np.testing.assert_allclose(found, (problem.dense(values) * gaps).sum(axis=1), rtol=1e-5)
+
+
 def test_rows_of_u_sum_to_1_at_any_lambda(problem):
     """The sum of 1 must not be lost in rounding next to a huge pull."""
     U = unify(problem, np.full(3, 1 / 3), 1e100)

@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from manyview import SpectralAverage
 from manyview.datasets import make_latent_views
 from manyview.runtime import RowShare
+from manyview.spectral import SOFT, kmeans_labels, laplacian_spectrum, soft_embedding
 from manyview.spectral import _spectrum as spectral
-from manyview.spectral import kmeans_labels, laplacian_spectrum, soft_embedding
 from manyview.spectral._chebyshev import NullSpace, Operator, chebyshev_eigenpairs
 from tests.helpers import oracle
 
@@ -135,6 +135,24 @@ def test_double_precision_for_small_tolerances(rng):
     np.testing.assert_allclose(F @ F.T, vectors[:, 1:3] @ vectors[:, 1:3].T, atol=1e-9)
 
 
+@pytest.mark.parametrize("link", [1e-3, 1e-9])
+def test_eigenvalues_that_single_precision_blurs(rng, link):
+    """Two groups that hardly hang together: their eigenvalue is not taken for 0."""
+    blocks = [grouped_graph(rng, [200, 200]), grouped_graph(rng, [300])]
+    graph = csr_array(block_diag(blocks))
+    ends = np.array([3, 500]), np.array([500, 3])
+    graph = csr_array(graph + csr_array((np.full(2, link), ends), shape=graph.shape))
+    found = laplacian_spectrum(graph, 3, rng)
+    M = graph.toarray()
+    w = np.linalg.eigvalsh(np.diag(M.sum(axis=1)) - M)
+    assert found.n_components == 1
+    assert found.converged
+    assert found.values[1] == pytest.approx(w[1], rel=0.05, abs=1e-6)
+    assert found.values[1] >= w[1]
+    kind = np.float64 if link < 1e-6 else np.float32
+    assert found.warm_start.vectors.dtype == kind
+
+
 def test_warm_start_saves_products(rng):
     graph = grouped_graph(rng, [150, 150, 100])
     operator, null = operator_of(graph)
@@ -177,12 +195,12 @@ def test_a_soft_embedding_needs_fewer_products_for_the_same_clusters():
     graphs = SpectralAverage(6, scaling="auto", random_state=0).fit(data.views).view_graphs_
     graph = csr_array(sum(graph + graph.T for graph in graphs))
 
-    def clusters(is_soft):
+    def clusters(tolerance):
         start = np.random.default_rng(0)
-        found = laplacian_spectrum(graph, 12, start, normalized=True, is_soft=is_soft)
+        found = laplacian_spectrum(graph, 12, start, normalized=True, soft_tolerance=tolerance)
         embedding = soft_embedding(found.embedding, found.values, 6)
         return kmeans_labels(embedding, 6, 0, by_distance=True), found.warm_start.n_products
 
-    (exact, many), (soft, few) = clusters(False), clusters(True)
+    (exact, many), (soft, few) = clusters(None), clusters(SOFT)
     assert adjusted_rand_score(exact, soft) > 0.99
     assert few < 0.7 * many

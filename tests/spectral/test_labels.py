@@ -38,6 +38,16 @@ def test_many_rows_in_threads(rng, monkeypatch):
     assert adjusted_rand(heavy, expected[expected < 6]) > 0.9
 
 
+def test_pivots_are_of_different_clusters(rng):
+    """Pivots of QR have one row of each of many clusters, of which k-means++ misses some."""
+    expected = rng.integers(0, 60, 3000)
+    rows = np.eye(60)[expected] + 0.02 * rng.standard_normal((3000, 60))
+    centres = _labels._chosen_by_pivots(rows, None, 60, rng)
+    assert sorted(centres.argmax(axis=1).tolist()) == list(range(60))
+    by_distance = [_labels._chosen_by_distance(rows, None, 60, rng) for _ in range(5)]
+    assert min(len(set(found.argmax(axis=1))) for found in by_distance) < 60
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_fewer_distinct_rows_than_clusters():
     with pytest.raises(ValueError, match="only 2 of n_clusters=3 clusters were found"):

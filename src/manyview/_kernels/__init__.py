@@ -5,7 +5,13 @@ threads. Most kernels have a serial and a parallel version (`_compile.py`).
 `tests/helpers/oracle.py` has a plain NumPy version of each kernel.
 """
 
-from manyview._kernels._blocks import chebyshev_step, filter_step, subtract_projections
+from manyview._kernels._blocks import (
+    chebyshev_step,
+    divide_edges,
+    filter_step,
+    row_products,
+    subtract_projections,
+)
 from manyview._kernels._cells import find_near_cells, search_cells
 from manyview._kernels._content import dense_row_digests, hash_numbers, sparse_row_digests
 from manyview._kernels._diffusion import diffuse

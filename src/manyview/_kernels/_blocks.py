@@ -1,4 +1,4 @@
-"""Products of a sparse matrix with a block of vectors."""
+"""Products of a sparse matrix with a vector and with blocks of vectors, and its scaling."""
 
 import numpy as np
 from numba import prange
@@ -54,3 +54,27 @@ def subtract_projections(
     for i in prange(len(block)):
         for c in range(block.shape[1]):
             block[i, c] -= vector[i] * coefficients[components[i], c]
+
+
+@row_kernel
+def row_products(
+    indptr: IntArray, indices: IntArray, weights: FloatArray, vector: FloatArray
+) -> FloatArray:
+    """weights @ vector, summed in double precision."""
+    out = np.empty(len(indptr) - 1)
+    for i in prange(len(indptr) - 1):
+        total = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            total += weights[e] * vector[indices[e]]
+        out[i] = total
+    return out
+
+
+@row_kernel
+def divide_edges(
+    indptr: IntArray, indices: IntArray, first: int, vector: FloatArray, weights: FloatArray
+) -> None:
+    """weights_ij /= vector_i vector_j, in place, for rows from `first` on."""
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            weights[e] /= vector[first + i] * vector[indices[e]]

@@ -59,7 +59,6 @@ from manyview.graphs._row_block import (
     SINGLE_ABOVE,
     RowBlock,
     aligned_weights,
-    by_edge,
     gathered,
     starts,
     united_pattern,

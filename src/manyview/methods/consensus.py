@@ -39,6 +39,8 @@ from manyview.methods._predict_mixin import PredictMixin
 from manyview.runtime import Estimate, RowShare, Run, check_integer
 from manyview.spectral import (
     MAX_CLUSTERS,
+    ROUGH,
+    SOFT,
     ClusterNumber,
     Eigenpairs,
     Spectrum,
@@ -223,7 +225,8 @@ def consensus_results(
     stack: Stack, run: Run, n_clusters: int, n_resamples: int, resolution: float | None = None
 ) -> dict[str, Any]:
     """Attributes of a fitted estimator by name."""
-    first = _clusters(stack, np.ones(stack.n_views), n_clusters, run, resolution)
+    equal = np.ones(stack.n_views)
+    first = _clusters(stack, equal, n_clusters, run, resolution, tolerance=ROUGH)
     labels = first.labels
     start = first.spectrum.warm_start if is_large(stack.n_samples) else None
     del first  # graphs and eigenvectors are large
@@ -311,6 +314,7 @@ def _clusters(
     run: Run,
     resolution: float | None,
     start: Eigenpairs | None = None,
+    tolerance: float = SOFT,
 ) -> Clustering:
     """Clusters of the weighted mean graph; eigenvectors of a similar one may be a `start`."""
     dtype = np.float32 if is_large(stack.n_samples) else np.float64
@@ -325,7 +329,7 @@ def _clusters(
     with run.stage("eigenvectors"):
         count = min(VECTORS_PER_CLUSTER * n_clusters, stack.n_samples)
         spectrum = laplacian_spectrum(
-            graph, count, run.rng, normalized=True, start=start, is_soft=True
+            graph, count, run.rng, normalized=True, start=start, soft_tolerance=tolerance
         )
     with run.stage("labels"):
         embedding = soft_embedding(spectrum.embedding, spectrum.values, n_clusters, spectrum.rows)

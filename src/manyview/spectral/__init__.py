@@ -29,6 +29,8 @@ from manyview.spectral._n_clusters import (
 )
 from manyview.spectral._spectrum import (
     DENSE_LIMIT_MANY,
+    ROUGH,
+    SOFT,
     Spectrum,
     is_large,
     laplacian_spectrum,

@@ -27,7 +27,7 @@ _MAX_ITERATIONS = 300
 # best, so that there are fewer others.
 _MANY_ROWS = 5_000
 _CHOSEN_FROM, _CHOSEN_FROM_PER_CLUSTER = 1_000, 20
-_FEWER = 3
+_FEWER = 6
 
 
 def kmeans_labels(

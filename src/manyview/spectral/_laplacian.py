@@ -10,12 +10,9 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from manyview._typing import FloatArray, IntArray
-from manyview.graphs import by_edge, component_labels
+from manyview.graphs import component_labels
 from manyview.runtime import RowShare
 from manyview.spectral._chebyshev import Operator, SymmetricOperator
-
-# Rows that are multiplied at once.
-_ROWS_AT_ONCE = 2**15
 
 
 class SymmetricGraph(Protocol):
@@ -56,9 +53,10 @@ class ScaledGraph:
 
     def unscaled(self) -> csr_array:
         """The graph again, up to rounding."""
+        from manyview import _kernels
+
         graph = self.operator.weights.astype(np.float64)
-        for edges, here in by_edge(graph.indptr, self.null):
-            graph.data[edges] *= here * self.null[graph.indices[edges]]
+        _kernels.divide_edges(graph.indptr, graph.indices, 0, 1 / self.null, graph.data)
         return graph
 
 
@@ -104,9 +102,10 @@ def laplacian_rows(
     and then `weights` are overwritten."""
     if null is None:
         return Operator(degrees, weights, bound, first)
+    from manyview import _kernels
+
     own = null[first : first + weights.shape[0]]
-    for edges, here in by_edge(weights.indptr, own):
-        weights.data[edges] /= here * null[weights.indices[edges]]
+    _kernels.divide_edges(weights.indptr, weights.indices, first, null, weights.data)
     return Operator(_products(weights, null) / own, weights, bound, first)
 
 
@@ -136,15 +135,10 @@ def degrees_of(rows: csr_array) -> FloatArray:
 
 
 def _products(matrix: csr_array, vector: FloatArray) -> FloatArray:
-    """matrix @ vector in double precision, some rows after the other: scipy copies weights that
-    are in single precision."""
-    found = []
-    for start in range(0, matrix.shape[0], _ROWS_AT_ONCE):
-        starts = matrix.indptr[start : start + _ROWS_AT_ONCE + 1]
-        edges = slice(int(starts[0]), int(starts[-1]))
-        part = (matrix.data[edges], matrix.indices[edges], starts - starts[0])
-        found.append(csr_array(part, shape=(len(starts) - 1, matrix.shape[1])) @ vector)
-    return np.concatenate(found)
+    """matrix @ vector in double precision, without a copy of weights in single precision."""
+    from manyview import _kernels
+
+    return _kernels.row_products(matrix.indptr, matrix.indices, matrix.data, vector)
 
 
 def null_vector(degrees: FloatArray, normalized: bool) -> tuple[FloatArray, float]:

@@ -18,6 +18,7 @@ from manyview.graphs import ClusterWeightByView, Stack, WeightedMean
 from manyview.runtime import Run
 from manyview.spectral._labels import kmeans_of_some, relabel_by_first_sample, some_samples
 from manyview.spectral._spectrum import (
+    SOFT,
     Spectrum,
     is_large,
     laplacian_spectrum,
@@ -208,7 +209,7 @@ def mean_spectrum(stack: Stack, run: Run, count: int) -> tuple[Any, Spectrum]:
     graph = scaled_graph(stack.symmetric(mean, np.float32 if is_large(n) else np.float64))
     del mean
     count = min(count, n - 1)
-    return graph, laplacian_spectrum(graph, count, run.rng, normalized=True, is_soft=True)
+    return graph, laplacian_spectrum(graph, count, run.rng, normalized=True, soft_tolerance=SOFT)
 
 
 def _candidates(first: int, last: int) -> list[int]:

@@ -45,8 +45,8 @@ CHEBYSHEV_LIMIT = 5_000
 _RESIDUAL = 1e-8
 # Tolerance of the Chebyshev solver where its vectors are more than the start of the next round.
 _FINE = 1e-6
-# The same for a soft embedding.
-_SOFT = 1e-3
+#: The same for a soft embedding, and where only rough clusters are needed.
+SOFT, ROUGH = 1e-3, 3e-3
 # Up to this many samples, computing all eigenpairs is faster than computing some.
 _SMALL = 64
 # From exact eigenvectors of a similar graph: the first degree of the Chebyshev filter, and the
@@ -121,11 +121,11 @@ def laplacian_spectrum(
     *,
     normalized: bool = False,
     start: Eigenpairs | None = None,
-    is_soft: bool = False,
+    soft_tolerance: float | None = None,
 ) -> Spectrum:
     """Eigenpairs of the Laplacian of a symmetric graph without stored zeros.
 
-    `is_soft` tells that they are for a soft embedding, which large graphs need less exactly.
+    `soft_tolerance` is that of large graphs if the eigenpairs are for a soft embedding.
 
     A distributed graph always goes to the Chebyshev solver: no machine has the memory for a
     factorisation.
@@ -135,7 +135,9 @@ def laplacian_spectrum(
     components = component_labels(graph) if is_csr else graph.components()
     problem = (graph, n_clusters, components, rng, normalized)
     if not is_local or is_large(len(components)):
-        soft: dict[str, Any] = {"tolerance": _SOFT, "is_soft": True} if is_soft else {}
+        soft: dict[str, Any] = {}
+        if soft_tolerance is not None:
+            soft = {"tolerance": soft_tolerance, "is_soft": True}
         found = _chebyshev_spectrum(*problem, start, **soft)
         if found.converged or not is_local:
             return found
