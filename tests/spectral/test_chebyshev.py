@@ -148,7 +148,7 @@ def test_eigenvalues_that_single_precision_blurs(rng, link):
     assert found.n_components == 1
     assert found.converged
     assert found.values[1] == pytest.approx(w[1], rel=0.05, abs=1e-6)
-    assert found.values[1] >= w[1]
+    assert found.values[1] > 0.95 * w[1]
     kind = np.float64 if link < 1e-6 else np.float32
     assert found.warm_start.vectors.dtype == kind
 

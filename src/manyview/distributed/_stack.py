@@ -7,6 +7,7 @@ once; and small sums.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from distributed import Future
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from manyview import _kernels
 from manyview._typing import BoolArray, FloatArray, IntArray
 from manyview.distributed._client import DaskSession, row_blocks
 from manyview.distributed._ghosts import Ghosts
@@ -181,10 +183,7 @@ def rank_stack(
     ]
     incoming = ranks.exchange_all(sent)
     del sent, rows, target
-    sources = np.concatenate([edges.rows for edges in incoming])
-    looked_up = np.unique(np.concatenate([np.unique(indices), np.unique(sources)]))
-    is_own = (looked_up >= share.start) & (looked_up < share.stop)
-    ghosts = Ghosts(ranks, bounds, looked_up[~is_own])
+    ghosts = Ghosts(ranks, bounds, _looked_up(ranks.rank, bounds, indices, routes, incoming))
     block = _block(share, ghosts, indptr, indices, weights, incoming)
     return RankStack(ranks, share, ghosts, block, routes, order, view_order, present)
 
@@ -196,6 +195,24 @@ class _Edges:
     rows: IntArray
     columns: IntArray
     weights: FloatArray
+
+
+def _looked_up(
+    rank: int,
+    bounds: IntArray,
+    indices: IntArray,
+    routes: Sequence[IntArray],
+    incoming: Sequence[_Edges],
+) -> IntArray:
+    """The rows of other ranks that edges from and to the own rows lead to, in ascending order."""
+    found = [indices[:0]]
+    for other, (start, stop) in enumerate(pairwise(bounds.tolist())):
+        if other != rank:
+            is_used = np.zeros(stop - start, dtype=bool)
+            is_used[indices[routes[other]] - start] = True
+            is_used[incoming[other].rows - start] = True
+            found.append((start + np.flatnonzero(is_used)).astype(indices.dtype))
+    return np.concatenate(found)
 
 
 def _block(
@@ -211,8 +228,12 @@ def _block(
     columns = np.concatenate([edges.columns for edges in incoming]) - share.start
     own = ghosts.number(indices)
     # Ranks come in the order of their rows, so that only columns have to be sorted.
-    order = np.argsort(columns, kind="stable").astype(dtype)
-    by_column = (starts(np.bincount(columns, minlength=n_rows)), sources[order], order)
+    edges = np.arange(len(columns) + 1, dtype=dtype)
+    sorted_ = csr_array((edges[:-1], columns, edges), shape=(len(columns), n_rows)).tocsc()
+    order = sorted_.data
+    by_column = (starts(np.diff(sorted_.indptr)), sources[order], order)
+    reverse = np.empty_like(own)
+    _kernels.find_mirrors(indptr, own, *by_column, reverse)
     weights_in = np.concatenate([edges.weights for edges in incoming], axis=1)
     return RowBlock(
         n_samples=ghosts.n_columns,
@@ -220,25 +241,7 @@ def _block(
         indptr=indptr,
         indices=own,
         weights=weights,
-        reverse=_reverse(indptr, own, by_column, columns, ghosts.n_columns),
+        reverse=reverse,
         incoming=by_column,
         incoming_weights=np.asfortranarray(weights_in),
     )
-
-
-def _reverse(
-    indptr: IntArray,
-    indices: IntArray,
-    by_column: tuple[IntArray, IntArray, IntArray],
-    columns: IntArray,
-    n_columns: int,
-) -> IntArray:
-    """For every (i, j) the index of (j, i) among the incoming edges, -1 if there is none."""
-    _, sources, order = by_column
-    own_rows = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64), np.diff(indptr))
-    wanted = own_rows * n_columns + indices
-    if len(order) == 0:
-        return np.full(len(wanted), -1, dtype=indices.dtype)
-    there = columns[order].astype(np.int64) * n_columns + sources
-    found = np.minimum(np.searchsorted(there, wanted), len(there) - 1)
-    return np.where(there[found] == wanted, order[found], -1).astype(indices.dtype)

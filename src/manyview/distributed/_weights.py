@@ -15,7 +15,6 @@ from manyview.graphs import (
     EdgeRules,
     graph_from_neighbors,
     neighbor_weights,
-    starts,
     untied_distances,
 )
 
@@ -112,7 +111,7 @@ def _collect(parts: Sequence[Edges], start: int, stop: int, n_samples: int) -> c
     lengths = np.concatenate([np.diff(part.graph.indptr) for part in parts])
     columns = np.concatenate([part.graph.indices for part in parts])
     data = np.concatenate([part.graph.data for part in parts])
-    entry_rows = np.repeat(rows, lengths)
-    order = np.lexsort((columns, entry_rows))
-    indptr = starts(np.bincount(entry_rows, minlength=stop - start))
-    return csr_array((data[order], columns[order], indptr), shape=(stop - start, n_samples))
+    places = np.repeat(rows, lengths), columns
+    found = csr_array((data, places), shape=(stop - start, n_samples))
+    found.sort_indices()
+    return found

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from manyview._typing import FloatArray
 from manyview.graphs import Stack
-from manyview.methods._fusion_steps import EmbeddingVariation, InconsistencyProducts
+from manyview.methods._fusion_steps import EmbeddingVariation, InconsistencyProducts, lookup_copy
 from manyview.methods._history import Round
 from manyview.methods._loop_state import LoopState, load_loop, save_loop
 from manyview.runtime import Run
@@ -82,4 +80,5 @@ class LoopObserver:
         """Tr(F'LF): for the eigenvectors of L the sum of their eigenvalues."""
         if F is spectrum.embedding:
             return spectrum.sum_c
-        return float(self._stack.total(EmbeddingVariation(np.asarray(F)), U)) / 2
+        looked_up = lookup_copy(F, self._stack.n_samples)
+        return float(self._stack.total(EmbeddingVariation(looked_up), U)) / 2
