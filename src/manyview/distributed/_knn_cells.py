@@ -91,6 +91,14 @@ class CellBlock:
 
 
 @dataclass(frozen=True)
+class Routes:
+    """What the rows of a worker ask others."""
+
+    asks: BoolArray  # (rows, workers), whether a row asks a worker; or (rows,) for all or none
+    probed: IntArray  # (rows, n_probed), the cells to search
+
+
+@dataclass(frozen=True)
 class CellSearch:
     """The result of an approximate search."""
 
@@ -123,12 +131,12 @@ def cell_search(
     recall, n_probed = _measure(trials, m, n, n_cells)
     if 2 * n_probed > n_cells:
         return None
-    owners = session.map_blocks("routes", _owners_to_ask, blocks, owner, n_blocks, n_probed)
-    found = _ask(session, blocks, owners, m, n_probed)
+    routes = session.map_blocks("routes", _routes, blocks, owner, n_blocks, n_probed)
+    found = _ask(session, blocks, routes, m, n_probed)
     short = session.map_blocks("routes", _is_short, found)
     if sum(session.gather(session.map_blocks("routes", np.count_nonzero, short))):
         # Cells may have few samples: rows with too few neighbours ask all workers for all cells.
-        found = _ask(session, blocks, short, m, 0, found)
+        found = _ask(session, blocks, session.map_blocks("routes", _to_all, short), m, 0, found)
     order = session.map_blocks("cells", _samples_by_cell, blocks)
     return CellSearch(found, order, sizes, recall, n_cells, n_probed)
 
@@ -136,19 +144,19 @@ def cell_search(
 def _ask(
     session: DaskSession,
     blocks: list[Future],
-    owners: list[Future],
+    routes: list[Future],
     m: int,
     n_probed: int,
     before: list[Future] | None = None,
 ) -> list[Future]:
     """The nearest of what the workers asked find; else what was found before.
 
-    `owners` says which workers each row asks: (rows, workers), or (rows,) for all or none.
+    `routes` has one future of `Routes` per worker.
     """
     answers: list[list[Future]] = [[] for _ in blocks]
     for h, other in enumerate(blocks):
         for g, block in enumerate(blocks):
-            asking = session.submit("routes", _rows_asking, block, owners[g], h, block=g)
+            asking = session.submit("routes", _rows_asking, block, routes[g], h, block=g)
             answer = session.submit("neighbors", _answer, other, asking, n_probed, m, block=h)
             answers[g].append(answer)
     return session.map_blocks("neighbors", _merge, blocks, answers, m, before)
@@ -237,29 +245,36 @@ def _measure(
     return float((needed < n_probed).mean()), n_probed
 
 
-def _owners_to_ask(block: CellBlock, owner: IntArray, n_blocks: int, n_probed: int) -> BoolArray:
-    """(rows, workers): whether a worker owns one of the cells nearest to a row."""
+def _routes(block: CellBlock, owner: IntArray, n_blocks: int, n_probed: int) -> Routes:
+    """To the owners of the cells nearest to each row."""
     rows = block.quantiser.centred(_dense(block.own))
     order = np.argsort(block.cells, kind="stable")
-    probed = block.sorted(n_probed).probed(rows[order], block.cells[order], n_probed)
-    out = np.zeros((len(rows), n_blocks), dtype=bool)
-    out[order[:, None], owner[probed]] = True
-    return out
+    probed = np.empty((len(rows), n_probed), dtype=np.int32)
+    probed[order] = block.sorted(n_probed).probed(rows[order], block.cells[order], n_probed)
+    asks = np.zeros((len(rows), n_blocks), dtype=bool)
+    asks[np.arange(len(rows))[:, None], owner[probed]] = True
+    return Routes(asks, probed)
+
+
+def _to_all(asks: BoolArray) -> Routes:
+    """To all workers for all cells, of some rows."""
+    return Routes(asks, np.empty((len(asks), 0), dtype=np.int32))
 
 
 def _rows_asking(
-    block: CellBlock, owners: BoolArray, h: int
-) -> tuple[SampleRows, IntArray, IntArray]:
-    """The samples that ask worker h, their cells, and their rows in this block."""
-    rows = np.flatnonzero(owners if owners.ndim == 1 else owners[:, h])
-    return block.own.select(rows), block.cells[rows], rows
+    block: CellBlock, routes: Routes, h: int
+) -> tuple[SampleRows, IntArray, IntArray, IntArray]:
+    """The samples that ask worker h, their cells, those that they search, and their rows here."""
+    asks = routes.asks
+    rows = np.flatnonzero(asks if asks.ndim == 1 else asks[:, h])
+    return block.own.select(rows), block.cells[rows], routes.probed[rows], rows
 
 
 def _answer(
-    block: CellBlock, asking: tuple[SampleRows, IntArray, IntArray], n_probed: int, m: int
+    block: CellBlock, asking: tuple[SampleRows, IntArray, IntArray, IntArray], n_probed: int, m: int
 ) -> tuple[SampleNeighbors, IntArray]:
     """The nearest samples here, in the nearest `n_probed` of all cells; in all of them for 0."""
-    (new, cells, rows), own = asking, block.own
+    (new, cells, probed, rows), own = asking, block.own
     if n_probed == 0 or len(new) == 0 or len(own) == 0:
         found = nearest_in(new, own, m + 1)
     else:
@@ -273,7 +288,7 @@ def _answer(
             ranked = rank_dense(both, targets[some], candidates, m + 1, norms)
             found.indices[some], found.sq_distances[some] = own.samples[ranked[0]], ranked[1]
 
-        block.sorted(n_probed).search_into(take, data, cells, n_probed, wanted)
+        block.sorted(n_probed).search_into(take, data, cells, n_probed, wanted, probed)
     found.sq_distances[found.indices == new.samples[:, None]] = np.inf  # not its own neighbour
     return found, rows
 

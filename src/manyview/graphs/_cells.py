@@ -60,12 +60,18 @@ class Cells:
         cells: IntArray,
         n_probed: int,
         m: int,
+        probed: IntArray | None = None,
     ) -> None:
         """The same for some rows after the other: `take` gets which ones, and what was found, in
-        one of several threads."""
+        one of several threads. `probed` are the cells to search, if they are known."""
 
         def search(part: IntArray) -> None:
-            take(part, self._search_sorted(rows[part], cells[part], n_probed, m))
+            own = rows[part]
+            if probed is None:
+                near = self.probed(own, cells[part], n_probed)
+            else:
+                near = probed[part].astype(np.intp, copy=False)
+            take(part, self._search_sorted(own, near, m))
 
         order = _stable_order(cells, len(self.centres))
         parts = np.split(order, np.arange(_BLOCK, len(order), _BLOCK))
@@ -86,11 +92,10 @@ class Cells:
         out[:, 1:] = others
         return out
 
-    def _search_sorted(self, rows: Rows, cells: IntArray, n_probed: int, m: int) -> IntArray:
+    def _search_sorted(self, rows: Rows, probed: IntArray, m: int) -> IntArray:
         from manyview import _kernels
 
         distances, found = _kernels.none_found(len(rows), m)
-        probed = self.probed(rows, cells, n_probed)
         # A row's own cell has most of its neighbours. Then few others are nearer than those found.
         for columns in (probed[:, :1], probed[:, 1:]):
             _kernels.search_cells(
