@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 from scipy.sparse import csr_array
 
 from manyview import _kernels
@@ -85,6 +86,12 @@ def test_nearest_one_is_the_first_of_the_lowest(rng, count):
     found = np.empty(30, np.intp)
     _kernels.nearest_one(products, halves, found)
     np.testing.assert_array_equal(found, (halves - products).argmin(axis=1))
+
+
+def test_products_that_are_not_contiguous_are_refused(rng):
+    products = np.asfortranarray(rng.random((30, 20), dtype=np.float32))
+    with pytest.raises(TypingError, match="contiguous"):
+        _kernels.nearest_one(products, np.zeros(20, np.float32), np.empty(30, np.intp))
 
 
 def test_ranked_candidates_are_those_of_a_sort(rng):

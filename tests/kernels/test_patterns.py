@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from manyview.graphs import breadth_first_depth, component_labels, gathered
+from manyview.graphs import breadth_first_depth, component_labels, gathered, stack_graphs
 from manyview.graphs._row_block import reordered
 
 
@@ -25,6 +25,14 @@ def test_symmetrisation(problem):
         np.testing.assert_array_equal(symmetric.toarray(), (S[v] + S[v].T) / 2)
         assert symmetric.data.all()
         assert symmetric.has_sorted_indices
+
+
+def test_edges_that_cancel_are_none():
+    """u_ij = -u_ji: no edge is counted, and none is written."""
+    U = csr_array(np.array([[0.0, 1, 2], [-1, 0, 0], [0, 0, 0]]))
+    stack = stack_graphs([csr_array(abs(U))])
+    assert stack.symmetric(U.data).toarray().tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    assert stack.symmetric(U.data).nnz == 2
 
 
 def test_order_of_rows_and_columns(problem, rng):

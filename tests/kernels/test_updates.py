@@ -5,6 +5,7 @@ import pytest
 
 from manyview import _kernels
 from manyview._kernels._updates import _project_simplex
+from manyview.methods._fusion_steps import EmbeddingVariation, ProjectRows
 from tests.helpers import oracle
 
 
@@ -58,6 +59,18 @@ def test_wide_embeddings(problem, rng, width, kind):
     gaps = ((F[:, None] - F).astype(float) ** 2).sum(axis=2)
     found = _kernels.row_variations(stack.indptr, stack.indices, 0, values, F)
     np.testing.assert_allclose(found, (problem.dense(values) * gaps).sum(axis=1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("order", [np.asfortranarray, lambda F: np.repeat(F, 2, axis=1)[:, ::2]])
+def test_embeddings_in_any_order_of_memory(problem, rng, order):
+    F, shares = rng.standard_normal((40, 20)), np.full(3, 1 / 3)
+    found = [
+        problem.stack.edges(ProjectRows(own, 0.1, 1.0, shares), problem.stack.weights)
+        for own in (F, order(F))
+    ]
+    np.testing.assert_array_equal(*found)
+    variations = [problem.stack.total(EmbeddingVariation(own), found[0]) for own in (F, order(F))]
+    assert variations[0] == variations[1]
 
 
 def test_rows_of_u_sum_to_1_at_any_lambda(problem):

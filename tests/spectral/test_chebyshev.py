@@ -153,6 +153,14 @@ def test_eigenvalues_that_single_precision_blurs(rng, link):
     assert found.warm_start.vectors.dtype == kind
 
 
+@pytest.mark.parametrize("normalized", [False, True])
+def test_graph_of_pairs(rng, normalized):
+    """All eigenvalues are 0 or the bound: there is nothing that a filter could damp."""
+    graph = csr_array(block_diag([np.ones((2, 2)) - np.eye(2)] * 20))
+    found = laplacian_spectrum(graph, 22, rng, normalized=normalized)
+    np.testing.assert_allclose(found.values, np.repeat([0, 2], [20, 3]), atol=1e-6)
+
+
 def test_warm_start_saves_products(rng):
     graph = grouped_graph(rng, [150, 150, 100])
     operator, null = operator_of(graph)

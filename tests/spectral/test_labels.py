@@ -48,6 +48,20 @@ def test_pivots_are_of_different_clusters(rng):
     assert min(len(set(found.argmax(axis=1))) for found in by_distance) < 60
 
 
+def test_all_starts_where_there_are_fewer_columns_than_clusters(rng, monkeypatch):
+    """Pivots can't be had then."""
+    used = []
+    by_distance = _labels._chosen_by_distance
+    monkeypatch.setattr(
+        _labels, "_chosen_by_distance", lambda *given: used.append(1) or by_distance(*given)
+    )
+    monkeypatch.setattr(_labels, "_MANY_ROWS", 500)
+    for width, expected in ((3, 12), (5, 2)):
+        _labels._best_start(rng.standard_normal((600, width)), None, 5, 0, 12)
+        assert len(used) == expected
+        used.clear()
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_fewer_distinct_rows_than_clusters():
     with pytest.raises(ValueError, match="only 2 of n_clusters=3 clusters were found"):

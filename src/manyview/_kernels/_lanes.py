@@ -92,6 +92,8 @@ def _adder_code(lanes: int) -> Callable[..., Any]:
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Any:
     """The address of the `LANES` numbers of an array of 32 bits each, from `start` on."""
+    if kind.layout != "C":
+        raise TypingError("expected an array that is contiguous")
     found = context.make_array(kind)(context, builder, array)
     vector = ir.VectorType(context.get_data_type(kind.dtype), LANES)
     return builder.bitcast(builder.gep(found.data, [start]), vector.as_pointer())

@@ -162,12 +162,12 @@ def _symmetric_row(
         place += int(value != 0.0)
         a, b = a + is_out, b + is_in
     for e in range(a, a_end):
-        if values[e] != 0.0:
+        if values[e] != 0.0 and place != stop:
             if stop != _COUNT:
                 out_indices[place], out[place] = columns[e], values[e] / 2
             place += 1
     for e in range(b, b_end):
-        if incoming[e] != 0.0:
+        if incoming[e] != 0.0 and place != stop:
             if stop != _COUNT:
                 out_indices[place], out[place] = rows[e], incoming[e] / 2
             place += 1

@@ -145,7 +145,7 @@ class Ranks:
             call = getattr(self._worker.rpc(address), _OPERATION)
             coroutine = call(
                 fit=self._fit, rank=other, sender=self.rank, number=self._number,
-                content=to_serialize(content), reply=False,
+                content=to_serialize(content),
             )  # fmt: skip
             loop = self._worker.loop.asyncio_loop
             self._sending.append(asyncio.run_coroutine_threadsafe(coroutine, loop))
@@ -167,7 +167,7 @@ class Ranks:
         return task is not None and task.state != "cancelled"
 
     def finish(self) -> None:
-        """Wait until all is sent."""
+        """Wait until all that was sent has arrived."""
         with let_others_compute():
             for sent in self._sending:
                 sent.result()

@@ -35,8 +35,9 @@ class ProjectRows(Step):
         )
         # numpy allocates in large pages, numba does not; edges are looked up in any order.
         U = np.empty(len(block.indices), dtype=A.dtype)
+        F = np.ascontiguousarray(self.F)
         _kernels.unify(
-            block.indptr, block.indices, block.first, A, self.F, self.view_shares, factor, pull, U
+            block.indptr, block.indices, block.first, A, F, self.view_shares, factor, pull, U
         )
         return U
 
@@ -136,8 +137,8 @@ class EmbeddingVariation(Step):
     def __call__(self, block: RowBlock, U: FloatArray) -> float:
         from manyview import _kernels
 
-        pattern = (block.indptr, block.indices, block.first)
-        return float(_kernels.row_variations(*pattern, U, self.F).sum())
+        pattern, F = (block.indptr, block.indices, block.first), np.ascontiguousarray(self.F)
+        return float(_kernels.row_variations(*pattern, U, F).sum())
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,6 @@ def consensus_memory(size: FitSize, n_vectors: int) -> Estimate:
         return _blockwise_memory(size, n_vectors)
     U, edges = size.weight_bytes * size.union_edges, size.symmetrised_edges
     block = block_bytes(replace(size, n_clusters=n_vectors))
-    if is_large(size.n_samples):
-        block //= 2  # in single precision
     eigenvectors = 8 * edges + max(2 * U, 4 * edges + 10 * block)
     graphs = 2 * U + edge_bytes(size) * size.union_edges + graph_bytes(size) + 2 * block
     stack = stack_bytes(size)
@@ -149,8 +147,9 @@ def stack_bytes(size: FitSize) -> int:
 
 
 def block_bytes(size: FitSize) -> int:
-    """A block of vectors, as the eigensolver uses it."""
-    return 8 * size.n_samples * (size.n_clusters + SPARE_VECTORS + 4)
+    """A block of vectors, as the eigensolver uses it; mostly in single precision if it is large."""
+    number = 4 if is_large(size.n_samples) else 8
+    return number * size.n_samples * (size.n_clusters + SPARE_VECTORS + 4)
 
 
 def eigenvector_bytes(size: FitSize) -> float:

@@ -42,6 +42,8 @@ _PANEL = 32
 _FIRST_DEGREE = 10
 _NEXT_DEGREE = 8
 _MAX_DEGREE = 60
+# As a share of the bound: from a higher mean of the eigenvalues a filter has nowhere to be small.
+_HIGHEST_MEAN = 0.99
 # Products after which the predicted number of further products is trusted.
 _FAIR_TRIAL = 80
 # How much larger the residuals of soft vectors may be that hardly count.
@@ -263,9 +265,10 @@ def chebyshev_eigenpairs(
         gained = next_degree * float(_growth(last, start.edge, bound))
     elif start is None:
         _remove(null, block, share)  # before the filter amplifies it most
-        edge = _mean_eigenvalue(operator, block[:, :1])
-        block = operator.filter(block, _FIRST_DEGREE, edge, precision)
-        n_products = _FIRST_DEGREE + 1
+        edge, n_products = _mean_eigenvalue(operator, block[:, :1]), 1
+        if 0 < edge < _HIGHEST_MEAN * bound:  # not if all eigenvalues are 0 or the bound
+            block = operator.filter(block, _FIRST_DEGREE, edge, precision)
+            n_products += _FIRST_DEGREE
     while True:
         _remove(null, block, share)
         overlaps, lengths = independent(block, share)
@@ -325,7 +328,8 @@ def _mean_eigenvalue(operator: SymmetricOperator, vector: FloatArray) -> float:
     """About the mean of all eigenvalues: the Rayleigh quotient of a random vector."""
     share, vector = operator.share, np.ascontiguousarray(vector)
     product = share.total(inner_products, vector, operator.times(vector))
-    return float(product[0, 0] / share.total(inner_products, vector, vector)[0, 0])
+    square = share.total(inner_products, vector, vector)
+    return float(product[0, 0] / square[0, 0]) if square[0, 0] > 0 else 0.0
 
 
 def _starting_block(

@@ -96,9 +96,9 @@ def _best_start(
             model = KMeans(n_clusters, n_init=n_starts, tol=tol, random_state=seed)
             return model.fit(rows, sample_weight=weights)
     count = min(max(_CHOSEN_FROM, _CHOSEN_FROM_PER_CLUSTER * n_clusters), len(rows))
-    choices = [_chosen_by_distance] * max(n_starts // _FEWER, 1)
+    choices = [_chosen_by_distance] * n_starts
     if rows.shape[1] >= n_clusters:
-        choices.append(_chosen_by_pivots)
+        choices = [_chosen_by_pivots, *choices[: max(n_starts // _FEWER, 1)]]
 
     def fitted(choose: Callable[..., FloatArray], rng: np.random.Generator) -> Any:
         some = rng.choice(len(rows), count, replace=False)
