@@ -42,8 +42,8 @@ _PANEL = 32
 _FIRST_DEGREE = 10
 _NEXT_DEGREE = 8
 _MAX_DEGREE = 60
-# As a share of the bound: from a higher mean of the eigenvalues a filter has nowhere to be small.
-_HIGHEST_MEAN = 0.99
+# Filters are small from some eigenvalue on, at most from this share of the bound.
+_HIGHEST_EDGE = 0.99
 # Products after which the predicted number of further products is trusted.
 _FAIR_TRIAL = 80
 # How much larger the residuals of soft vectors may be that hardly count.
@@ -265,10 +265,9 @@ def chebyshev_eigenpairs(
         gained = next_degree * float(_growth(last, start.edge, bound))
     elif start is None:
         _remove(null, block, share)  # before the filter amplifies it most
-        edge, n_products = _mean_eigenvalue(operator, block[:, :1]), 1
-        if 0 < edge < _HIGHEST_MEAN * bound:  # not if all eigenvalues are 0 or the bound
-            block = operator.filter(block, _FIRST_DEGREE, edge, precision)
-            n_products += _FIRST_DEGREE
+        edge = min(_mean_eigenvalue(operator, block[:, :1]), _HIGHEST_EDGE * bound)
+        block = operator.filter(block, _FIRST_DEGREE, edge, precision)
+        n_products = _FIRST_DEGREE + 1
     while True:
         _remove(null, block, share)
         overlaps, lengths = independent(block, share)
@@ -301,13 +300,16 @@ def chebyshev_eigenpairs(
             break
         if is_blurred or (worst > previous / 2 and not is_soft):  # single may be the limit
             precision = np.float64
-        degree, needed = _degree(values, residuals, tolerances, bound, _MAX_SKEW[precision])
+        edge = min(float(values[-1]), _HIGHEST_EDGE * bound)
+        rates = np.maximum(_growth(values[: wanted + 1], edge, bound), 1e-3)
+        skew = float(_growth(0.0, edge, bound)) - rates[-1]
+        degree, needed = _degree(residuals / tolerances, rates, skew, _MAX_SKEW[precision])
         if n_products > _FAIR_TRIAL and n_products + needed > max_products:
             break
         previous = worst
-        gained += degree * float(_growth(values[wanted], values[-1], bound))
+        gained += degree * float(_growth(values[wanted], edge, bound))
         block = block.astype(precision, copy=False)
-        block = operator.filter(block, degree, float(values[-1]), precision)
+        block = operator.filter(block, degree, edge, precision)
         n_products += degree
         passes += 1
     residual = float(residuals[:wanted].max(initial=0.0)) / bound
@@ -412,15 +414,14 @@ def _growth(value: Any, edge: float, bound: float) -> FloatArray:
 
 
 def _degree(
-    values: FloatArray, residuals: FloatArray, tolerances: FloatArray, bound: float, max_skew: float
+    excess: FloatArray, rates: FloatArray, skew: float, max_skew: float
 ) -> tuple[int, float]:
     """The degree of the next filter, and the predicted number of further products.
 
-    The degree should bring every residual below its tolerance, with a margin.
+    The degree should bring every residual, `excess` times its tolerance now, below it, with a
+    margin. Per degree, `rates` are the logarithms of what vectors are amplified by, and `skew` is
+    how much more that is for the lowest than for the last.
     """
-    edge = values[-1]
-    rates = np.maximum(_growth(values[: len(residuals)], edge, bound), 1e-3)
-    needed = np.log(np.maximum(3 * residuals / tolerances, 1.0)) / rates
-    skew = float(_growth(0.0, edge, bound)) - rates[-1]
+    needed = float((np.log(np.maximum(3 * excess, 1.0)) / rates).max())
     limit = min(_MAX_DEGREE, np.log(max_skew) / max(skew, 1e-9))
-    return int(np.clip(np.ceil(needed.max()), 4, max(limit, 4))), float(needed.max())
+    return int(np.clip(np.ceil(needed), 4, max(limit, 4))), needed
