@@ -5,7 +5,13 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from manyview.graphs import breadth_first_depth, component_labels, gathered, stack_graphs
+from manyview.graphs import (
+    _components,
+    breadth_first_depth,
+    component_labels,
+    gathered,
+    stack_graphs,
+)
 from manyview.graphs._row_block import reordered
 
 
@@ -56,7 +62,8 @@ def test_breadth_first_depth():
 
 
 @pytest.mark.parametrize("n_edges", [10, 40, 120])
-def test_components(rng, n_edges):
+def test_components(rng, monkeypatch, n_edges):
+    monkeypatch.setattr(_components, "_SMALL", 0)
     graph = symmetric_pattern(80, rng.integers(0, 80, (n_edges, 2)))
     found = component_labels(graph)
     np.testing.assert_array_equal(found, connected_components(graph)[1])

@@ -143,7 +143,9 @@ def unify(
 
     Only columns with a positive part in some view take part; a row without any is empty.
     """
-    n_rows, longest = len(indptr) - 1, np.diff(indptr).max() if len(indptr) > 1 else 0
+    n_rows, longest = len(indptr) - 1, 0
+    for i in range(n_rows):
+        longest = max(longest, indptr[i + 1] - indptr[i])
     for part in prange((n_rows + _AT_ONCE - 1) // _AT_ONCE):
         edges, room = np.empty(longest, np.int64), np.empty(longest)
         for i in range(part * _AT_ONCE, min((part + 1) * _AT_ONCE, n_rows)):

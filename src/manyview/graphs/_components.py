@@ -2,15 +2,20 @@
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from manyview._typing import IntArray
 
 # Edges of each row that are looked at first: mostly enough to join nearly all that is connected.
 _FEW = 3
+# Up to so many samples scipy is fast enough, and needs no compiling.
+_SMALL = 5_000
 
 
 def component_labels(graph: csr_array) -> IntArray:
-    """Each sample's connected component, numbered by first samples (faster than scipy)."""
+    """Each sample's connected component, numbered by first samples."""
+    if graph.shape[0] <= _SMALL:
+        return np.asarray(connected_components(graph)[1])
     roots = np.arange(graph.shape[0], dtype=np.int32)
     join_connected(graph, roots)
     return numbered_roots(roots)
