@@ -50,7 +50,7 @@ def search_cells(
     rows: Single, probed: IntArray, centres: Single, starts: IntArray, inside: Single,
     half_norms: Single, m: int, distances: Single, found: Numbers,
 ) -> None:  # fmt: skip
-    """Keep in `found` the `m` nearest of what a row has and of all in the cells that it probes.
+    """Keep in `found` the nearest `m` of what a row has and of all in the cells that it probes.
 
     `inside` are the rows in cells, cell by cell: what differs from the centre. Cell c has those
     from starts[c] on. `distances` are half the squared ones.

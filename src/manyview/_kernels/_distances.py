@@ -124,7 +124,7 @@ def keep_nearest(
     products: Single, row_halves: Single, halves: Single, first: int,
     asking: IntArray, m: int, distances: Single, found: Numbers,
 ) -> None:  # fmt: skip
-    """Keep in `found` `m` nearest of what a row has and of first, first + 1, ...; nearest first.
+    """Keep in `found` the nearest `m` of what a row has and of first, first + 1, ..., sorted.
 
     Row r of `products` is that of row asking[r]. `distances` are half the squared ones, from
     products and halves of squared norms. Both are made by `none_found`.

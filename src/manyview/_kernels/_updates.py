@@ -8,7 +8,7 @@ from manyview._kernels._lanes import AHEAD, LANES, prefetch, prefetch_row, squar
 from manyview._typing import FloatArray, IntArray
 
 _gaps = squared_gaps(LANES)
-# Rows whose loop has one room for what it computes.
+# Rows that share one temporary array.
 _AT_ONCE = 64
 
 
