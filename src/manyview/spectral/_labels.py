@@ -23,8 +23,8 @@ _STARTS, _MANY_STARTS = 10, 30
 _MAX_ITERATIONS = 300
 # From so many rows on the starts run in threads, and first centres are chosen among some rows: so
 # many, or so many per cluster. The centres of one start are then the pivots of a QR factorisation:
-# the most independent rows, which in spectral embeddings lie in different clusters. Mostly it is the
-# best start, so that there are fewer others.
+# the most independent rows, which in spectral embeddings lie in different clusters. Mostly it is
+# the best start, so that there are fewer others.
 _MANY_ROWS = 5_000
 _CHOSEN_FROM, _CHOSEN_FROM_PER_CLUSTER = 1_000, 20
 _FEWER = 6
